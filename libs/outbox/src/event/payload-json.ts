@@ -1,0 +1,115 @@
+import { LimitExceededError, UnserializablePayloadError } from '../errors/index.js';
+
+/** JSON text of a payload and its size as UTF-8. */
+export interface PayloadJson {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/**
+ * Turns a payload into JSON and refuses whatever JSON would change or drop in silence, or jsonb could not keep.
+ *
+ * Follows JSON.stringify for `toJSON` (so a valid Date becomes ISO text) and leaves out object properties that are
+ * `undefined`, which is what an absent optional field is. Refuses: BigInt, symbols, functions, NaN and infinities,
+ * `undefined` inside an array, Map, Set, Error, RegExp and other built-in objects, invalid dates, circular references,
+ * NUL (PostgreSQL 22P05) and lone surrogates, getters that throw.
+ *
+ * @throws UnserializablePayloadError with the path of the offending value.
+ * @throws LimitExceededError above `maxBytes`.
+ */
+export function toPayloadJson(payload: unknown, maxBytes: number): PayloadJson {
+  const text = JSON.stringify(plainCopy(payload, 'payload', '', new Set()));
+  if (text === undefined)
+    throw new UnserializablePayloadError('payload', 'undefined is no JSON value. Emit an object.');
+  const bytes = Buffer.byteLength(text, 'utf8');
+  if (bytes > maxBytes) throw new LimitExceededError('payload', bytes, maxBytes, 'bytes');
+  return { text, bytes };
+}
+
+function plainCopy(value: unknown, path: string, key: string, ancestors: Set<object>): unknown {
+  switch (typeof value) {
+    case 'string':
+      requireStorableText(value, path);
+      return value;
+    case 'number':
+      if (!Number.isFinite(value))
+        throw new UnserializablePayloadError(path, `${value} would become null in JSON. Emit a finite number or null.`);
+      return value;
+    case 'boolean':
+      return value;
+    case 'undefined':
+      throw new UnserializablePayloadError(path, 'undefined would become null or vanish in JSON. Emit null.');
+    case 'bigint':
+      throw new UnserializablePayloadError(path, 'BigInt has no JSON form. Emit it as text.');
+    case 'object':
+      return value === null ? null : copyObject(value, path, key, ancestors);
+    default:
+      throw new UnserializablePayloadError(path, `a ${typeof value} has no JSON form. Leave it out.`);
+  }
+}
+
+function copyObject(value: object, path: string, key: string, ancestors: Set<object>): unknown {
+  if (ancestors.has(value))
+    throw new UnserializablePayloadError(path, 'circular reference. Emit a tree of plain values.');
+  if (value instanceof Date && Number.isNaN(value.getTime())) {
+    throw new UnserializablePayloadError(path, 'an invalid Date would become null in JSON. Emit a valid one or null.');
+  }
+  ancestors.add(value);
+  try {
+    const toJson = readMember(value, 'toJSON', path);
+    if (typeof toJson === 'function') {
+      const replaced: unknown = guarded(path, () => toJson.call(value, key));
+      return replaced === value ? copyMembers(value, path, ancestors) : plainCopy(replaced, path, key, ancestors);
+    }
+    return copyMembers(value, path, ancestors);
+  } finally {
+    ancestors.delete(value);
+  }
+}
+
+function copyMembers(value: object, path: string, ancestors: Set<object>): unknown {
+  if (Array.isArray(value)) {
+    return Array.from(value, (item, index) => plainCopy(item, `${path}[${index}]`, String(index), ancestors));
+  }
+  const kind = Object.prototype.toString.call(value);
+  if (kind !== '[object Object]') {
+    throw new UnserializablePayloadError(
+      path,
+      `${kind.slice(8, -1)} would lose its content in JSON. Emit plain objects and arrays.`,
+    );
+  }
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const memberPath = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(key)
+      ? `${path}.${key}`
+      : `${path}[${JSON.stringify(key)}]`;
+    requireStorableText(key, memberPath);
+    const member = readMember(value, key, memberPath);
+    if (member === undefined) continue;
+    // defineProperty, because an assignment to "__proto__" would set the prototype instead of a member.
+    Object.defineProperty(copy, key, { value: plainCopy(member, memberPath, key, ancestors), enumerable: true });
+  }
+  return copy;
+}
+
+function requireStorableText(text: string, path: string): void {
+  if (text.includes('\u0000'))
+    throw new UnserializablePayloadError(path, 'contains the NUL character, which PostgreSQL cannot store. Remove it.');
+  if (!text.isWellFormed())
+    throw new UnserializablePayloadError(
+      path,
+      'contains a lone surrogate, which is no valid text. Use toWellFormed() on it.',
+    );
+}
+
+function readMember(holder: object, key: string, path: string): unknown {
+  return guarded(path, () => (holder as Record<string, unknown>)[key]);
+}
+
+function guarded<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new UnserializablePayloadError(path, 'reading the value threw an error. See the cause.', error);
+  }
+}

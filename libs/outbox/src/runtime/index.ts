@@ -1,0 +1,3 @@
+export { monotonicMs, wallClockMs } from './clock.js';
+export { type Random, systemRandom } from './random.js';
+export { waitFor } from './wait.js';

@@ -1,0 +1,46 @@
+import type { EventEnvelope } from '../event/index.js';
+import type { PublishOutcome } from './publish-outcome.js';
+
+/** One event on its way to one destination. */
+export interface OutgoingEvent {
+  readonly envelope: EventEnvelope;
+  /** Name of the destination, as in the configuration. */
+  readonly destination: string;
+  /** Which attempt this is, from 1. */
+  readonly attempt: number;
+}
+
+/** What a transport promises. The contract suite tests exactly what is declared here. */
+export interface TransportCapabilities {
+  /**
+   * True: `publish` takes many events at once. False: the dispatcher calls it with one event at a time, side by side
+   * up to the destination's `concurrency`, and keeps the order per aggregate itself.
+   */
+  readonly batch: boolean;
+  /**
+   * Only with `batch`: within one call, events of one aggregate are published in the order given, and after one that
+   * was not delivered none of its aggregate is published (their outcome is `held`). Without it the dispatcher never
+   * puts two ordered events of one aggregate into the same call.
+   */
+  readonly keepsOrderPerKey: boolean;
+  /** The destination itself drops a second event with the same id, at least for a while. */
+  readonly deduplicates: boolean;
+}
+
+/**
+ * Hands events to one destination. Contract:
+ *
+ * - The outcomes have the length and the order of `batch`.
+ * - `delivered` only when the destination acknowledged that very event.
+ * - `signal` aborts when the time is over or the lease is lost: stop, and close what was opened for the call.
+ * - A rejection counts as `retry` for every event of the call and is reported as unclassified.
+ * - Calls overlap; a transport that cannot bear it queues them itself.
+ */
+export interface Transport {
+  readonly capabilities: TransportCapabilities;
+  publish(batch: readonly OutgoingEvent[], signal: AbortSignal): Promise<readonly PublishOutcome[]>;
+  /** Called once before the first publish, and again after a failure of its own; may be left out. */
+  connect?(): Promise<void>;
+  /** Called once when the dispatcher has stopped; may be left out. */
+  close?(): Promise<void>;
+}
