@@ -1,6 +1,6 @@
 /**
  * Resolves after `ms` or as soon as `signal` aborts, whichever is first; it never rejects.
- * The timer does not keep the process alive.
+ * Whoever waits owns the signal and aborts it when it stops, so no timer outlives its owner.
  */
 export function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
@@ -11,7 +11,6 @@ export function waitFor(ms: number, signal: AbortSignal): Promise<void> {
       resolve();
     };
     const timer = setTimeout(finish, ms);
-    timer.unref();
     signal.addEventListener('abort', finish, { once: true });
   });
 }

@@ -1,0 +1,102 @@
+import type { InjectionToken } from '@nestjs/common';
+import type { EventClass } from '../event/index.js';
+import type { CurrentManager } from '../transaction/index.js';
+import type { Transport } from '../transports/index.js';
+
+/** What happens to a delivery row when its event was delivered. The event itself stays in the log until retention. */
+export type Completion = 'delete' | 'keep' | 'archive';
+
+/** `verify` refuses to start on another schema version, `auto` brings it up to date, `off` does not look. */
+export type MigrateMode = 'verify' | 'auto' | 'off';
+
+/** Names of the tables, unquoted; any text that PostgreSQL takes as an identifier (63 bytes). */
+export interface OutboxTableOptions {
+  /** Default `outbox_event`. */
+  readonly event?: string;
+  /** Default `outbox_delivery`. */
+  readonly delivery?: string;
+  /** Default `outbox_lane`. */
+  readonly lane?: string;
+  /** Default `outbox_aggregate`. */
+  readonly aggregate?: string;
+}
+
+/** One named place that events must reach, with its own delivery state and its own pace. */
+export interface DestinationOptions {
+  readonly transport: Transport;
+  /** Most events taken by one claim, of ordered and of unordered ones each; 1 to 1,000, default 100. */
+  readonly batchSize?: number;
+  /** Most payload bytes taken by one claim (at least one event always is); default 16 MiB. */
+  readonly batchBytes?: number;
+  /** Batches being published at once; 1 to 16, default 2. */
+  readonly batchesInFlight?: number;
+  /** Publishes at once within a batch, for transports that take one event at a time; 1 to 256, default 16. */
+  readonly concurrency?: number;
+  /** How long a claim is valid unless renewed; default 30,000 ms. Renewed every third of it while a publish runs. */
+  readonly leaseMs?: number;
+  /** Time for one call of the transport; default 10,000 ms; must be shorter than `leaseMs`. */
+  readonly publishTimeoutMs?: number;
+  /** Attempts until a dead letter, counted at the claim; default 12. */
+  readonly maxAttempts?: number;
+  /** Full jitter: the wait before attempt n+1 is uniform in 0 to min(cap, base × 2^n); default 1,000 ms. */
+  readonly retryBaseMs?: number;
+  /** Default 300,000 ms. */
+  readonly retryCapMs?: number;
+  /** A deferred event older than this becomes a dead letter; default 7 days. An unreachable destination has no limit. */
+  readonly maxDeferAgeMs?: number;
+  /** First pause when the destination cannot be reached, doubled up to `pauseCapMs`, with jitter; default 1,000 ms. */
+  readonly pauseBaseMs?: number;
+  /** Default 30,000 ms. */
+  readonly pauseCapMs?: number;
+}
+
+/** Which events go where. An event type may be named by several routes; its destinations are joined. */
+export interface RouteOptions {
+  /** Event classes, or types as text. */
+  readonly events: readonly (EventClass | string)[];
+  /** Names of destinations. An empty list keeps the event in the log only, for CDC or replay. */
+  readonly to: readonly string[];
+}
+
+export interface DispatcherOptions {
+  /** False in processes that only emit; default true. */
+  readonly enabled?: boolean;
+  /**
+   * `loop` (default): drains while there is work, then waits for a wake-up or the poll interval. A cron expression:
+   * drains at those times (needs `@nestjs/schedule`). False: only `dispatchOnce()` and `drain()`.
+   */
+  readonly schedule?: 'loop' | false | (string & {});
+  /** Longest wait between two looks at the queue; default 1,000 ms. */
+  readonly pollIntervalMs?: number;
+  /** Connections of the dispatcher's own pool; default 3. They come on top of the application's pool. */
+  readonly poolSize?: number;
+  /** Time to finish what is being published at shutdown; default 10,000 ms. */
+  readonly shutdownGraceMs?: number;
+  /** Written into `lease_owner` for people; default host name and process id. */
+  readonly instanceName?: string;
+}
+
+export interface OutboxModuleOptions {
+  readonly destinations: Readonly<Record<string, DestinationOptions>>;
+  readonly routes: readonly RouteOptions[];
+  /** Schema of the tables; default `public`. */
+  readonly schema?: string;
+  readonly tables?: OutboxTableOptions;
+  /** Default `verify`. */
+  readonly migrate?: MigrateMode;
+  /** Default `delete`. */
+  readonly completion?: Completion;
+  /** Largest payload as JSON text in UTF-8; default 1 MiB. */
+  readonly maxPayloadBytes?: number;
+  readonly dispatcher?: DispatcherOptions;
+  /** Where nestjs-cls or typeorm-transactional keep the current EntityManager. */
+  readonly currentManager?: CurrentManager;
+}
+
+/** What must be known before the options are: see `OutboxModule.forRoot` and `forRootAsync`. */
+export interface OutboxModuleExtras {
+  /** Provide everywhere (default), or only to modules that import this one. */
+  readonly isGlobal?: boolean;
+  /** Token of the DataSource, as `getDataSourceToken(name)` of `@nestjs/typeorm` gives it; default the default one. */
+  readonly dataSource?: InjectionToken;
+}

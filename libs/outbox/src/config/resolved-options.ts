@@ -1,0 +1,37 @@
+import type { EventDefinition } from '../event/index.js';
+import type { CurrentManager } from '../transaction/index.js';
+import type { Transport } from '../transports/index.js';
+import type {
+  Completion,
+  DestinationOptions,
+  DispatcherOptions,
+  MigrateMode,
+  OutboxTableOptions,
+} from './module-options.js';
+
+export interface ResolvedDestination extends Required<Omit<DestinationOptions, 'transport'>> {
+  readonly name: string;
+  readonly transport: Transport;
+}
+
+export type ResolvedDispatcher = Required<DispatcherOptions>;
+
+/** Options with every default applied and every cross-check done. */
+export interface ResolvedOptions {
+  readonly destinations: ReadonlyMap<string, ResolvedDestination>;
+  readonly routes: RouteTable;
+  readonly schema: string;
+  readonly tables: Required<OutboxTableOptions>;
+  readonly migrate: MigrateMode;
+  readonly completion: Completion;
+  readonly maxPayloadBytes: number;
+  readonly dispatcher: ResolvedDispatcher;
+  readonly currentManager: CurrentManager | undefined;
+}
+
+/** Destinations of each event type; undefined for a type that no route names. */
+export interface RouteTable {
+  destinationsOf(type: string): readonly string[] | undefined;
+  /** Definitions of the event classes that routes name; types given as text have none. */
+  definitionOf(type: string): EventDefinition | undefined;
+}

@@ -1,0 +1,62 @@
+import type { DataSource } from 'typeorm';
+import type { MigrateMode } from '../../config/index.js';
+import { DatabaseUnreachableError, SchemaVersionError } from '../../errors/index.js';
+import { outsideTransaction } from '../../transaction/index.js';
+import { applyStep, versionIn } from './apply-step.js';
+import { latestVersion, type SchemaComponent } from './schema-component.js';
+
+/**
+ * Makes sure, while the application starts, that the tables are those that this version of the library needs.
+ *
+ * @throws SchemaVersionError with what to run, when they are not and `mode` does not allow to change them.
+ * @throws DatabaseUnreachableError when the database does not answer.
+ */
+export async function ensureSchema(
+  dataSource: DataSource,
+  component: SchemaComponent,
+  mode: MigrateMode,
+): Promise<void> {
+  if (mode === 'off') return;
+  const needed = latestVersion(component);
+  const found = await reachable(() => readVersion(dataSource, component));
+  if (found === needed) return;
+  if (found > needed) throw newerThanLibrary(component, found, needed);
+  if (mode === 'verify') throw olderThanLibrary(component, found, needed);
+  await migrate(dataSource, component);
+}
+
+/** Brings the tables to the newest version, one transaction a step. Several processes may do it at once. */
+export async function migrate(dataSource: DataSource, component: SchemaComponent): Promise<void> {
+  for (const step of component.steps) {
+    await outsideTransaction(() => dataSource.transaction((manager) => applyStep(manager, component, step)));
+  }
+}
+
+function readVersion(dataSource: DataSource, component: SchemaComponent): Promise<number> {
+  return outsideTransaction(() => versionIn(dataSource, component));
+}
+
+async function reachable<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new DatabaseUnreachableError(
+      'the outbox could not ask PostgreSQL for its schema version. Check that the server runs and that the DataSource may read the schema.',
+      error,
+    );
+  }
+}
+
+function olderThanLibrary(component: SchemaComponent, found: number, needed: number): SchemaVersionError {
+  const state = found === 0 ? 'are missing' : `have version ${found}, this library needs ${needed}`;
+  const generator = component.name === 'outbox' ? 'outboxMigrations' : 'inboxMigrations';
+  return new SchemaVersionError(
+    `the ${component.name} tables in schema ${component.schema} ${state}. Add ...${generator}() to the migrations of the DataSource and run \`npx typeorm migration:run\`, or set migrate: 'auto' for development.`,
+  );
+}
+
+function newerThanLibrary(component: SchemaComponent, found: number, needed: number): SchemaVersionError {
+  return new SchemaVersionError(
+    `the ${component.name} tables in schema ${component.schema} have version ${found}, this library knows only up to ${needed}. Install the version of nestjs-transactional-outbox that migrated them.`,
+  );
+}
