@@ -1,0 +1,97 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { startChild } from './child-process.js';
+
+const vitestProgram = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+const support = fileURLToPath(new URL('.', import.meta.url));
+
+/** A test run of its own over one file, below this folder so that packages resolve. */
+async function runOver(testFile: string, globalSetup = ''): Promise<{ lines: string[]; exitCode: number | undefined }> {
+  await mkdir(join(support, '.tmp'), { recursive: true });
+  const root = await mkdtemp(join(support, '.tmp', 'run-'));
+  try {
+    await writeFile(join(root, 'planted.fixture.ts'), testFile);
+    await writeFile(join(root, 'setup.ts'), globalSetup);
+    await writeFile(
+      join(root, 'vitest.config.ts'),
+      `export default { test: {
+        include: ['*.fixture.ts'], globalSetup: ${globalSetup === '' ? '[]' : `['setup.ts']`},
+        reporters: ['default', '../../closing-line-reporter.ts'],
+      } };`,
+    );
+    const run = startChild(vitestProgram, { args: ['run', '--root', root] });
+    const exitCode = await run.exited;
+    return { lines: run.lines, exitCode };
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+const test = `import { afterAll, beforeAll, describe, expect, it } from 'vitest';\n`;
+
+describe('the closing line', () => {
+  it('counts what passed, failed and was skipped', async () => {
+    const { lines, exitCode } = await runOver(`${test}
+      it('one', () => {}); it('two', () => {}); it('three', () => expect(1).toBe(2));
+      it.skip('four', () => {}); it.todo('five');`);
+    expect(lines.at(-1)).toBe('2 passed, 1 failed, 2 skipped');
+    expect(exitCode).toBe(1);
+  });
+
+  it('says nothing of skipped tests when there are none, and follows all other output', async () => {
+    const { lines, exitCode } = await runOver(
+      `${test} it('one', () => {});`,
+      `export default () => () => console.log('torn down');`,
+    );
+    expect(lines.slice(-2)).toEqual(['torn down', '1 passed, 0 failed']);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    ['a file that cannot be loaded', `throw new Error('broken');`, '0 passed, 1 failed'],
+    ['a hook before the tests', `beforeAll(() => { throw 1; }); it('a', () => {});`, '0 passed, 1 failed, 1 skipped'],
+    ['a hook after the tests', `afterAll(() => { throw 1; }); it('a', () => {});`, '1 passed, 1 failed'],
+    [
+      'a hook of an inner suite',
+      `describe('s', () => { afterAll(() => { throw 1; }); it('a', () => {}); });`,
+      '1 passed, 1 failed',
+    ],
+    [
+      'an error that nobody awaited',
+      `it('a', async () => { setTimeout(() => { throw new Error('late'); }, 1); await new Promise((r) => setTimeout(r, 50)); });`,
+      '1 passed, 1 failed',
+    ],
+  ])('counts %s as failed', async (_what, body, closingLine) => {
+    const { lines, exitCode } = await runOver(test + body);
+    expect(lines.at(-1)).toBe(closingLine);
+    expect(exitCode).toBe(1);
+  });
+
+  it('counts a run that could not start as failed', async () => {
+    const { lines, exitCode } = await runOver(
+      `${test} it('one', () => {});`,
+      `export default () => { throw new Error('no server'); };`,
+    );
+    expect(lines.at(-1)).toBe('0 passed, 1 failed');
+    expect(exitCode).toBe(1);
+  });
+
+  it('is no success when every test was skipped', async () => {
+    const { lines, exitCode } = await runOver(`${test} it.skip('one', () => {});`);
+    expect(lines.at(-1)).toBe('0 passed, 0 failed, 1 skipped');
+    expect(exitCode).toBe(1);
+  });
+});
+
+it('a test file that forgets a child leaves no process behind', async () => {
+  const linePrinter = join(support, '../processes/dist/line-printer.js');
+  const { lines } = await runOver(`${test}
+    import { startChild } from '../../child-process.js';
+    it('forgets', () => console.log('forgotten ' + startChild(${JSON.stringify(linePrinter)}).pid));`);
+  const [, pid] = /forgotten (\d+)/.exec(lines.join('\n')) ?? [];
+  expect(lines.at(-1)).toBe('1 passed, 0 failed');
+  expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+});
