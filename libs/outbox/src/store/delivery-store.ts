@@ -1,0 +1,85 @@
+import type { EventEnvelope } from '../event/index.js';
+
+export interface ClaimRequest {
+  readonly destination: string;
+  /** Who claims, for people; correctness rests on the token alone. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Most deliveries taken, of ordered and of unordered ones each. */
+  readonly batchSize: number;
+  /** Most payload bytes taken; the first delivery is taken whatever its size. */
+  readonly batchBytes: number;
+  readonly maxAttempts: number;
+}
+
+/** One event on its way to one destination, under the token of its claim. */
+export interface ClaimedDelivery {
+  readonly id: string;
+  /** Attempts including this one. */
+  readonly attempts: number;
+  /** 64-bit key of the aggregate; undefined for unordered events. */
+  readonly orderingKey: string | undefined;
+  /** Milliseconds since the delivery was written, by the database's clock. */
+  readonly ageMs: number;
+  /** Undefined when the row in the log is missing or cannot be read; `problem` says why. */
+  readonly envelope: EventEnvelope | undefined;
+  readonly problem: string | undefined;
+}
+
+/** A delivery that went to the dead letters at this claim: its last attempt ended without an outcome. */
+export interface ReapedDelivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly attempts: number;
+  readonly orderingKey: string | undefined;
+  readonly type: string | undefined;
+}
+
+export interface Claim {
+  /** Fencing token; every later write names it. */
+  readonly token: string;
+  readonly destination: string;
+  /** The lane leased with this claim; undefined when it holds no ordered deliveries. */
+  readonly lane: number | undefined;
+  readonly deliveries: readonly ClaimedDelivery[];
+  readonly reaped: readonly ReapedDelivery[];
+}
+
+export interface Rescheduled {
+  readonly id: string;
+  /** From now, by the database's clock. */
+  readonly delayMs: number;
+  readonly refundAttempt: boolean;
+  readonly error: string;
+}
+
+export interface DeadLettered {
+  readonly id: string;
+  readonly error: string;
+  /** Ordered events: hold the later ones of the aggregate until a person decides. */
+  readonly blocksKey: boolean;
+}
+
+/** What became of the deliveries of one claim; each delivery stands in one list. */
+export interface Finalization {
+  readonly delivered: readonly string[];
+  readonly rescheduled: readonly Rescheduled[];
+  readonly dead: readonly DeadLettered[];
+  /** Not tried: available again at once, attempt refunded. */
+  readonly released: readonly string[];
+}
+
+/**
+ * The queue of deliveries. Contract: the database's clock decides; every write after the claim names its token and
+ * changes only deliveries that still carry it; two claims never hold one delivery, nor one lane, under valid leases.
+ */
+export interface DeliveryStore {
+  /** Makes the lanes of a destination exist. Called once before its first claim. */
+  prepare(destination: string): Promise<void>;
+  /** Undefined when nothing is available. Counts the attempt. */
+  claim(request: ClaimRequest): Promise<Claim | undefined>;
+  /** Extends the lease of what is still held; answers how many of `ids` were. */
+  renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number>;
+  /** Writes all outcomes and gives the lane back; answers how many were not held any more and did not change. */
+  finalize(claim: Claim, outcomes: Finalization): Promise<number>;
+}

@@ -1,0 +1,20 @@
+export type {
+  Claim,
+  ClaimedDelivery,
+  ClaimRequest,
+  DeadLettered,
+  DeliveryStore,
+  Finalization,
+  ReapedDelivery,
+  Rescheduled,
+} from './delivery-store.js';
+export { DispatcherPool } from './dispatcher-pool.js';
+export type { EventStore, StorableEvent } from './event-store.js';
+export { outboxComponent } from './migrations/outbox-component.js';
+export { ensureSchema } from './migrations/schema-guard.js';
+export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
+export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
+export { PostgresDeliveryStore } from './postgres-delivery-store.js';
+export { PostgresEventStore } from './postgres-event-store.js';
+export type { SqlClient, SqlRow } from './sql-client.js';
+export { type OutboxNames, outboxNames } from './table-names.js';

@@ -1,0 +1,85 @@
+import type { OutboxNames } from '../table-names.js';
+
+/** Stored as `last_error` of a delivery whose process died (or hung) in its last attempt. */
+export const REAPED_ERROR = 'the lease of the last attempt ended without an outcome (process died or hung)';
+
+/**
+ * Takes due deliveries of one destination: unordered ones, and those of one free lane. Each gets the token, the lease
+ * and one more attempt; those whose last attempt ended without an outcome become dead letters instead.
+ *
+ * $1 destination, $2 owner, $3 lease in ms, $4 most deliveries of each kind, $5 attempts until dead, $6 most bytes.
+ *
+ * Rides `…_unordered` (destination, available_at, id) and `…_lane` (destination, lane, id); `…_holding` tells the keys
+ * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. No row: nothing is due.
+ *
+ * Ordered deliveries are safe in one statement because a lane is taken only if its row is the one that this
+ * statement's snapshot saw (`revision`): whoever changed deliveries of the lane since has changed its row too. A row of
+ * a leased lane is never skipped when locked, because its followers would overtake it.
+ */
+export function claimDeliveriesSql(names: OutboxNames): string {
+  const { delivery, lane } = names;
+  const free = '(l.lease_until is null or l.lease_until < now())';
+  const spent = 'd.lease_until is not null and d.attempts >= $5';
+  const holding = '(h.status = 1 or h.available_at > now())';
+  return `with token as materialized (
+  select nextval('${names.token.replaceAll("'", "''")}') as value
+), seen as materialized (
+  select l.lane, l.revision from ${lane} l where l.destination = $1 and ${free}
+), free_lane as materialized (
+  select l.lane from ${lane} l
+  where l.destination = $1 and ${free}
+    and l.revision = (select s.revision from seen s where s.lane = l.lane)
+    and exists (
+      select from ${delivery} d
+      where d.destination = $1 and d.lane = l.lane and d.status = 0 and d.available_at <= now()
+        and not exists (
+          select from ${delivery} h
+          where h.destination = $1 and h.lane = l.lane and h.ordering_key = d.ordering_key and h.holds_key and ${holding}))
+  order by l.claimed_at limit 1
+  for update skip locked
+), ordered as materialized (
+  select d.id, d.payload_bytes from ${delivery} d
+  where d.destination = $1 and d.lane = (select lane from free_lane) and d.status = 0 and d.available_at <= now()
+    and d.ordering_key not in (
+      select h.ordering_key from ${delivery} h
+      where h.destination = $1 and h.lane = (select lane from free_lane) and h.holds_key and ${holding})
+  order by d.id limit $4
+  for update
+), unordered as materialized (
+  select d.id, d.payload_bytes from ${delivery} d
+  where d.destination = $1 and d.lane is null and d.status = 0 and d.available_at <= now()
+    and (d.lease_until is null or d.lease_until < now())
+  order by d.available_at, d.id limit $4
+  for update skip locked
+), taken as materialized (
+  select t.id, t.is_ordered from (
+    select p.id, p.is_ordered, sum(p.payload_bytes) over (order by p.is_ordered desc, p.id) - p.payload_bytes as bytes_before
+    from (select id, payload_bytes, true as is_ordered from ordered
+          union all select id, payload_bytes, false from unordered) p
+  ) t where t.bytes_before < $6::bigint
+), leased_lane as (
+  update ${lane} l
+  set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', lease_version = (select value from token),
+    revision = l.revision + 1, claimed_at = now()
+  where l.destination = $1 and l.lane = (select lane from free_lane) and exists (select from taken where is_ordered)
+  returning l.lane
+), claimed as (
+  update ${delivery} d
+  set status = case when ${spent} then 1 else 0 end,
+    holds_key = case when ${spent} then d.ordering_key is not null else d.holds_key end,
+    attempts = case when ${spent} then d.attempts else d.attempts + 1 end,
+    lease_owner = case when ${spent} then null else $2 end,
+    lease_until = case when ${spent} then null else now() + $3 * interval '1 millisecond' end,
+    lease_version = case when ${spent} then d.lease_version else (select value from token) end,
+    last_error = case when ${spent} then '${REAPED_ERROR}' else d.last_error end
+  where d.id = any (array(select id from taken))
+  returning d.id, d.event_id, d.status, d.ordering_key, d.attempts, d.created_at
+)
+select c.id::text, c.event_id, c.status = 1 as is_reaped, c.ordering_key::text, c.attempts,
+  (extract(epoch from clock_timestamp() - c.created_at) * 1000)::float8 as age_ms,
+  (select value from token)::text as token, (select lane from leased_lane) as lane,
+  e.id is not null as is_logged, e.type, e.aggregatetype, e.aggregateid, e.payload::text, e.headers::text, e.version,
+  e.sequence::text, e.created_at
+from claimed c left join ${names.event} e on e.id = c.event_id
+order by c.id`;
+}
