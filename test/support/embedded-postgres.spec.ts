@@ -63,6 +63,13 @@ describe('startEmbeddedPostgres', () => {
     await eventually(() => expectNothingLeft(url, directory));
   });
 
+  it('does not keep its owner alive, and leaves nothing when the owner just ends', async () => {
+    const child = startChild(owner, { args: ['end-at-once'] });
+    expect(await child.exited).toBe(0);
+    const url = (await child.waitForLine(/^url /)).slice('url '.length);
+    await eventually(() => expect(ask(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
+  });
+
   it('starts several servers at once, each with its own data', async () => {
     const started = await Promise.all([start(), start(), start()]);
     const directories = await Promise.all(started.map(({ url }) => dataDirectory(url)));
@@ -76,6 +83,8 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('says why when the server refuses to start', async () => {
-    await expect(start({ wal_level: 'nonsense' })).rejects.toThrow('did not start');
+    await expect(start({ wal_level: 'nonsense' })).rejects.toThrow(
+      /did not start.*invalid value for parameter "wal_level"/s,
+    );
   });
 });

@@ -25,19 +25,26 @@ async function lookUp(name: string): Promise<ServerAccount | undefined> {
   }
 }
 
-/** Several processes may come here at once: both commands wait for each other's lock, and the second one finds it done. */
+/**
+ * Several processes may come here at once, and groupadd and useradd do not reliably wait for each other: so one of them
+ * works and the others find it done. The lock is on the directory, because a lock file would be left behind.
+ */
 async function create(name: string): Promise<ServerAccount> {
+  const commands = [
+    `id -u ${name} && exit`,
+    `groupadd --force --system ${name}`,
+    `useradd --system --gid ${name} --no-create-home --shell /usr/sbin/nologin ${name}`,
+  ];
   let problem: unknown;
   try {
-    await execute('groupadd', ['--force', '--system', name]);
-    await execute('useradd', ['--system', '--gid', name, '--no-create-home', '--shell', '/usr/sbin/nologin', name]);
+    await execute('flock', ['/etc', 'sh', '-c', commands.join('\n')]);
   } catch (error) {
     problem = error;
   }
   const account = await lookUp(name);
   if (account === undefined) {
     throw new Error(
-      `PostgreSQL does not run as root and the account "${name}" could not be created. Create it, or run as another user.`,
+      `PostgreSQL does not run as root, and the account "${name}" could not be created (${String(problem)}). Create it, or run as another user.`,
       { cause: problem },
     );
   }

@@ -28,21 +28,23 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions = {
     process.execPath,
     [fileURLToPath(new URL('./keeper.js', import.meta.url)), JSON.stringify(options.settings ?? {})],
     // Detached: Ctrl-C in a terminal reaches the whole process group, and the server must outlive the users of it.
-    { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
+    { stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   );
   const exited = once(keeper, 'exit');
+  const complaints: string[] = [];
+  createInterface(keeper.stderr).on('line', (line) => complaints.push(line));
   const url = await Promise.race([
     once(createInterface(keeper.stdout), 'line').then(([line]) => String(line)),
-    exited.then(([code]) => {
-      throw new Error(
-        `The embedded PostgreSQL did not start (exit code ${String(code)}); the reason is printed above.`,
-      );
+    once(keeper, 'close').then(() => {
+      throw new Error(complaints.join('\n') || 'The keeper of the embedded PostgreSQL ended without a reason.');
     }),
   ]);
 
+  // From here on it only speaks when the server ends by itself.
+  keeper.stderr.pipe(process.stderr);
   keeper.unref();
   // A pipe to a child is a socket at run time, though it is declared as a stream.
-  for (const pipe of [keeper.stdin, keeper.stdout]) if (pipe instanceof Socket) pipe.unref();
+  for (const pipe of keeper.stdio) if (pipe instanceof Socket) pipe.unref();
 
   return {
     url,
