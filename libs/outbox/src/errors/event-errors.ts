@@ -42,3 +42,10 @@ export class UnroutedEventError extends OutboxError {
     super(message, { code: 'OUTBOX_UNROUTED_EVENT' });
   }
 }
+
+/** PostgreSQL refused the events. The transaction can only be rolled back now; `retryable` after a conflict. */
+export class EventNotStoredError extends OutboxError {
+  constructor(message: string, details: { readonly retryable: boolean; readonly cause: unknown }) {
+    super(message, { code: 'OUTBOX_EVENT_NOT_STORED', ...details });
+  }
+}

@@ -1,5 +1,6 @@
 export { describeError } from './describe-error.js';
 export {
+  EventNotStoredError,
   InvalidEventError,
   LimitExceededError,
   UnroutedEventError,

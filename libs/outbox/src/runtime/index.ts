@@ -1,3 +1,4 @@
 export { monotonicMs, wallClockMs } from './clock.js';
 export { type Random, systemRandom } from './random.js';
+export { Signal } from './signal.js';
 export { waitFor } from './wait.js';

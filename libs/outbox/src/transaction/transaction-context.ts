@@ -42,13 +42,13 @@ export class TransactionContext {
   /**
    * Runs `work` in the transaction that is there already, or in a new one that commits when `work` resolves.
    *
-   * @param joinable a manager whose active transaction is joined when no ambient one is there.
+   * @param joinable a manager with an active transaction, which is more to the point than the ambient one.
    */
   async run<T>(
     work: (manager: EntityManager) => Promise<T>,
     options: { isolation?: IsolationLevel; joinable?: EntityManager } = {},
   ): Promise<T> {
-    const existing = this.current() ?? options.joinable;
+    const existing = options.joinable ?? this.current();
     if (existing?.queryRunner === undefined) {
       return runOwnTransaction(this.dataSource, this.watch, options.isolation, work);
     }
