@@ -1,14 +1,21 @@
 import { OutboxError } from './outbox-error.js';
 
+/** HTTP status that says why a message is refused for good. */
+export type RefusalStatus = 400 | 401 | 413 | 415 | 422;
+
 /** The message is malformed, unsigned or of a type that this handler does not take. Trying again cannot help. */
 export class InboxRefusedError extends OutboxError {
+  /** One line for each field that is wrong; empty where the message says it all. */
+  readonly problems: readonly string[];
+
   constructor(
     message: string,
-    /** HTTP status that says the same: 400 malformed, 401 unsigned, 413 too large, 422 not for this handler. */
-    readonly status: 400 | 401 | 413 | 422,
-    cause?: unknown,
+    /** 400 malformed, 401 unsigned, 413 too large, 415 no JSON, 422 not for this handler. */
+    readonly status: RefusalStatus,
+    details: { readonly cause?: unknown; readonly problems?: readonly string[] } = {},
   ) {
-    super(message, { code: 'INBOX_REFUSED', cause });
+    super(message, { code: 'INBOX_REFUSED', cause: details.cause });
+    this.problems = details.problems ?? [];
   }
 }
 
@@ -25,7 +32,7 @@ export class InboxConflictError extends OutboxError {
   }
 }
 
-/** The event is being processed elsewhere, or the database could not decide now. Deliver it again later. */
+/** The event is being processed elsewhere, or it could not be decided now. Deliver it again later. */
 export class InboxUnavailableError extends OutboxError {
   constructor(
     message: string,

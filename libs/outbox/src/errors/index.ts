@@ -1,4 +1,4 @@
-export { describeError } from './describe-error.js';
+export { describeError, storableText } from './describe-error.js';
 export {
   EventNotStoredError,
   InvalidEventError,

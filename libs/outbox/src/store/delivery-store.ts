@@ -82,4 +82,6 @@ export interface DeliveryStore {
   renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number>;
   /** Writes all outcomes and gives the lane back; answers how many were not held any more and did not change. */
   finalize(claim: Claim, outcomes: Finalization): Promise<number>;
+  /** Lets the followers of dead letters pass. */
+  unblock(ids: readonly string[]): Promise<void>;
 }

@@ -18,3 +18,4 @@ export { PostgresDeliveryStore } from './postgres-delivery-store.js';
 export { PostgresEventStore } from './postgres-event-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
 export { type OutboxNames, outboxNames } from './table-names.js';
+export { ownTables } from './table-ownership.js';

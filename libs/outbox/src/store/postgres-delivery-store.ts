@@ -5,6 +5,7 @@ import { claimDeliveriesSql } from './sql/claim-deliveries.sql.js';
 import { finalizeDeliveriesSql } from './sql/finalize-deliveries.sql.js';
 import { prepareLanesSql } from './sql/prepare-lanes.sql.js';
 import { renewLeasesSql } from './sql/renew-leases.sql.js';
+import { unblockKeysSql } from './sql/unblock-keys.sql.js';
 import type { SqlClient } from './sql-client.js';
 import type { OutboxNames } from './table-names.js';
 
@@ -13,6 +14,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
   private readonly claimSql: string;
   private readonly renewSql: string;
   private readonly finalizeSql: string;
+  private readonly unblockSql: string;
 
   constructor(
     private readonly client: SqlClient,
@@ -23,6 +25,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.claimSql = claimDeliveriesSql(names);
     this.renewSql = renewLeasesSql(names);
     this.finalizeSql = finalizeDeliveriesSql(names, completion);
+    this.unblockSql = unblockKeysSql(names);
   }
 
   async prepare(destination: string): Promise<void> {
@@ -70,5 +73,9 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const { rows } = await this.client.query(this.finalizeSql, values);
     const intended = delivered.length + rescheduled.length + dead.length + released.length;
     return intended - Number(rows[0]?.changed);
+  }
+
+  async unblock(ids: readonly string[]): Promise<void> {
+    await this.client.query(this.unblockSql, [ids]);
   }
 }

@@ -1,0 +1,148 @@
+import type { ResolvedDestination } from '../config/index.js';
+import type { OnDead } from '../event/index.js';
+import { type Random, waitFor } from '../runtime/index.js';
+import type { Claim, ClaimedDelivery, DeliveryStore, Finalization } from '../store/index.js';
+import { held, type PublishOutcome } from '../transports/index.js';
+import type { DestinationPause } from './destination-pause.js';
+import type { DispatchLog } from './dispatch-log.js';
+import type { DispatchSummary } from './dispatch-summary.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { publishBatch, type Sendable } from './publish-batch.js';
+import type { CallOutcome } from './publish-call.js';
+import { fullJitterMs } from './retry-policy.js';
+import { settleOutcomes } from './settle-outcomes.js';
+
+const FINALIZE_RETRY_BASE_MS = 50;
+const FINALIZE_RETRY_CAP_MS = 2000;
+
+export interface BatchDispatchParts {
+  readonly destination: ResolvedDestination;
+  readonly store: DeliveryStore;
+  readonly pause: DestinationPause;
+  readonly log: DispatchLog;
+  readonly onDead: (type: string | undefined) => OnDead;
+  readonly random: Random;
+}
+
+/**
+ * Takes one claim from its lease to its outcomes: publish, with no transaction open, then finalize under the token.
+ * If the process dies here, everything still leased is taken over when the lease ends, and what was sent is sent again
+ * with the same event id.
+ */
+export class BatchDispatch {
+  constructor(private readonly parts: BatchDispatchParts) {}
+
+  /**
+   * @param draining nothing more is started once it aborts.
+   * @param cutOff what is running is interrupted once it aborts.
+   */
+  async dispatch(
+    claim: Claim,
+    claimedAt: number,
+    draining: AbortSignal,
+    cutOff: AbortSignal,
+  ): Promise<DispatchSummary> {
+    const { store, destination } = this.parts;
+    const keeper = new LeaseKeeper(store, claim, destination.leaseMs, claimedAt);
+    try {
+      const outcomes = await publishBatch(claim.deliveries.flatMap(toSendable(destination.name)), destination, {
+        signal: AbortSignal.any([keeper.signal, cutOff]),
+        mayStart: () => !draining.aborted && keeper.isHeld(),
+      });
+      return await this.settle(claim, outcomes, keeper);
+    } finally {
+      keeper.stop();
+    }
+  }
+
+  private async settle(
+    claim: Claim,
+    outcomes: ReadonlyMap<string, CallOutcome>,
+    keeper: LeaseKeeper,
+  ): Promise<DispatchSummary> {
+    const { destination, onDead, random, log } = this.parts;
+    const outcomeOf = (delivery: ClaimedDelivery): PublishOutcome =>
+      delivery.envelope === undefined
+        ? { kind: 'dead', error: delivery.problem ?? 'the event cannot be read' }
+        : (outcomes.get(delivery.id)?.outcome ?? held);
+    const pauseMs = this.notePause([...outcomes.values()].map(({ outcome }) => outcome));
+    const settled = settleOutcomes(claim.deliveries, outcomeOf, { destination, onDead, pauseMs, random });
+    const leaseLost = await this.finalize(claim, settled, keeper);
+    if (leaseLost > 0) log.leaseLost(claim, leaseLost);
+    const unclassified = this.report(claim, settled, outcomes);
+    return {
+      claimed: claim.deliveries.length + claim.reaped.length,
+      delivered: settled.delivered.length,
+      retried: settled.rescheduled.filter(({ refundAttempt }) => !refundAttempt).length,
+      deferred: settled.rescheduled.filter(({ refundAttempt }) => refundAttempt).length,
+      dead: settled.dead.length + claim.reaped.length,
+      released: settled.released.length,
+      leaseLost,
+      unclassified,
+    };
+  }
+
+  /** @returns for how long an unreachable destination is left alone, in ms; 0 when it was reached. */
+  private notePause(outcomes: readonly PublishOutcome[]): number {
+    const { pause, log } = this.parts;
+    const failure = outcomes.find((outcome) => outcome.kind === 'unreachable');
+    if (failure !== undefined) {
+      const pauseMs = pause.recordUnreachable();
+      log.unreachable(failure.error, pauseMs);
+      return pauseMs;
+    }
+    const wasReached = outcomes.some(({ kind }) => kind !== 'held');
+    if (wasReached && pause.isProbing()) {
+      pause.recordReached();
+      log.reachable();
+    }
+    return 0;
+  }
+
+  /**
+   * Writes the outcomes; tries again while PostgreSQL does not answer and the lease is held. A repeated finalize is
+   * harmless: what was written does not carry the token any more.
+   *
+   * @returns how many outcomes could not be written because the delivery was taken over.
+   */
+  private async finalize(claim: Claim, settled: Finalization, keeper: LeaseKeeper): Promise<number> {
+    const { store, log, random } = this.parts;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const missed = await store.finalize(claim, settled);
+        log.databaseAnswered();
+        return attempt === 0 ? missed : 0;
+      } catch (error) {
+        log.databaseFailed('finalize', error);
+        if (!keeper.isHeld()) return claim.deliveries.length;
+        await waitFor(fullJitterMs(attempt, FINALIZE_RETRY_BASE_MS, FINALIZE_RETRY_CAP_MS, random), keeper.signal);
+      }
+    }
+  }
+
+  private report(claim: Claim, settled: Finalization, outcomes: ReadonlyMap<string, CallOutcome>): number {
+    const { log } = this.parts;
+    const byId = new Map(claim.deliveries.map((delivery) => [delivery.id, delivery]));
+    for (const { id, error } of settled.dead) {
+      const delivery = byId.get(id);
+      log.dead(delivery?.envelope?.id, delivery?.attempts ?? 0, error);
+    }
+    let unclassified = 0;
+    for (const [id, { outcome, isUnclassified }] of outcomes) {
+      if (!isUnclassified) continue;
+      unclassified += 1;
+      const delivery = byId.get(id);
+      log.unclassified(
+        delivery?.envelope?.id ?? '',
+        delivery?.attempts ?? 0,
+        'error' in outcome ? outcome.error : outcome.kind,
+      );
+    }
+    return unclassified;
+  }
+}
+
+function toSendable(destination: string): (delivery: ClaimedDelivery) => Sendable[] {
+  return ({ id, orderingKey, envelope, attempts }) =>
+    envelope === undefined ? [] : [{ id, orderingKey, event: { envelope, destination, attempt: attempts } }];
+}

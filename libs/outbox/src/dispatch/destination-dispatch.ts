@@ -1,0 +1,114 @@
+import { describeError } from '../errors/index.js';
+import { monotonicMs } from '../runtime/index.js';
+import type { Claim } from '../store/index.js';
+import { BatchDispatch, type BatchDispatchParts } from './batch-dispatch.js';
+import { addSummaries, type DispatchSummary, nothingDispatched } from './dispatch-summary.js';
+
+export interface DestinationDispatchParts extends BatchDispatchParts {
+  /** Written into `lease_owner`. */
+  readonly owner: string;
+}
+
+/** Claims for one destination and dispatches what it claimed. Holds no timer and no loop. */
+export class DestinationDispatch {
+  private readonly batch: BatchDispatch;
+  private isPrepared = false;
+
+  constructor(private readonly parts: DestinationDispatchParts) {
+    this.batch = new BatchDispatch(parts);
+  }
+
+  get name(): string {
+    return this.parts.destination.name;
+  }
+
+  get batchesInFlight(): number {
+    return this.parts.pause.isProbing() ? 1 : this.parts.destination.batchesInFlight;
+  }
+
+  pausedForMs(): number {
+    return this.parts.pause.remainingMs();
+  }
+
+  /**
+   * One claim; undefined when nothing is due, the destination is paused or PostgreSQL does not answer.
+   *
+   * @returns the running dispatch of the claimed batch.
+   */
+  async claim(draining: AbortSignal, cutOff: AbortSignal): Promise<{ done: Promise<DispatchSummary> } | undefined> {
+    if (draining.aborted || this.pausedForMs() > 0 || !(await this.prepare())) return undefined;
+    const claimedAt = monotonicMs();
+    const claim = await this.claimOnce();
+    if (claim === undefined) return undefined;
+    await this.reportReaped(claim);
+    return { done: this.batch.dispatch(claim, claimedAt, draining, cutOff) };
+  }
+
+  /** Claims and dispatches one batch after the other until nothing is due. */
+  async drain(draining: AbortSignal, cutOff: AbortSignal): Promise<DispatchSummary> {
+    let total = nothingDispatched;
+    for (
+      let batch = await this.claim(draining, cutOff);
+      batch !== undefined;
+      batch = await this.claim(draining, cutOff)
+    ) {
+      total = addSummaries(total, await batch.done);
+    }
+    return total;
+  }
+
+  async close(): Promise<void> {
+    await this.parts.destination.transport.close?.();
+  }
+
+  /** Connects the transport and makes the lanes exist, before the first claim. A failure pauses the destination. */
+  private async prepare(): Promise<boolean> {
+    if (this.isPrepared) return true;
+    const { destination, store, pause, log } = this.parts;
+    try {
+      await store.prepare(destination.name);
+      log.databaseAnswered();
+    } catch (error) {
+      log.databaseFailed('claim', error);
+      return false;
+    }
+    try {
+      await destination.transport.connect?.();
+    } catch (error) {
+      log.unreachable(describeError(error), pause.recordUnreachable());
+      return false;
+    }
+    this.isPrepared = true;
+    return true;
+  }
+
+  private async claimOnce(): Promise<Claim | undefined> {
+    const { destination, store, pause, log, owner } = this.parts;
+    const { name, batchSize, batchBytes, leaseMs, maxAttempts } = destination;
+    try {
+      const size = pause.isProbing() ? 1 : batchSize;
+      const claim = await store.claim({ destination: name, owner, leaseMs, batchSize: size, batchBytes, maxAttempts });
+      log.databaseAnswered();
+      return claim;
+    } catch (error) {
+      log.databaseFailed('claim', error);
+      return undefined;
+    }
+  }
+
+  private async reportReaped(claim: Claim): Promise<void> {
+    const { log, onDead, store } = this.parts;
+    for (const { eventId, attempts } of claim.reaped)
+      log.dead(eventId, attempts, 'the lease of the last attempt ended without an outcome');
+    const passing = claim.reaped.filter(
+      ({ orderingKey, type }) => orderingKey !== undefined && onDead(type) === 'skip',
+    );
+    if (passing.length === 0) return;
+    try {
+      await store.unblock(passing.map(({ id }) => id));
+    } catch (error) {
+      // The keys stay blocked, which is the safe side, and an operator can release them.
+      log.databaseFailed('claim', error);
+    }
+  }
+}

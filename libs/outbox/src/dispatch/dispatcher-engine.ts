@@ -1,0 +1,125 @@
+import type { Logger } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import type { ResolvedOptions } from '../config/index.js';
+import { describeError } from '../errors/index.js';
+import { logLine, systemRandom } from '../runtime/index.js';
+import { DispatcherPool, type OutboxNames, PostgresDeliveryStore } from '../store/index.js';
+import { DestinationDispatch } from './destination-dispatch.js';
+import { DestinationLoop } from './destination-loop.js';
+import { DestinationPause } from './destination-pause.js';
+import { DispatchLog } from './dispatch-log.js';
+import { addSummaries, type DispatchSummary, nothingDispatched } from './dispatch-summary.js';
+
+/** Longest wait for transports to close at the end; a hung one must not keep the process. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** A started dispatcher: its pool, its destinations and what runs. Made by `start`, ended by `stop`. */
+export class DispatcherEngine {
+  private readonly draining = new AbortController();
+  private readonly cutOff = new AbortController();
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly pool: DispatcherPool;
+  private readonly dispatches: readonly DestinationDispatch[];
+  private loops: readonly DestinationLoop[] = [];
+
+  constructor(
+    dataSource: DataSource,
+    names: OutboxNames,
+    private readonly options: ResolvedOptions,
+    private readonly logger: Logger,
+  ) {
+    this.pool = new DispatcherPool(dataSource, options.dispatcher.poolSize, (error) =>
+      logger.warn(logLine('dispatcher connection lost', { error: describeError(error) })),
+    );
+    const store = new PostgresDeliveryStore(this.pool, names, options.completion);
+    this.dispatches = [...options.destinations.values()].map(
+      (destination) =>
+        new DestinationDispatch({
+          destination,
+          store,
+          owner: options.dispatcher.instanceName,
+          pause: new DestinationPause(destination, systemRandom),
+          log: new DispatchLog(logger, destination.name),
+          onDead: (type) => (type === undefined ? 'block' : (options.routes.definitionOf(type)?.onDead ?? 'block')),
+          random: systemRandom,
+        }),
+    );
+  }
+
+  startLoops(): void {
+    this.loops = this.dispatches.map(
+      (dispatch) =>
+        new DestinationLoop(dispatch, this.draining.signal, this.cutOff.signal, (error) =>
+          this.reportFault(dispatch.name, error),
+        ),
+    );
+    for (const loop of this.loops) this.track(loop.run());
+  }
+
+  /** Wakes the loop of one destination, or all of them. */
+  wake(destination?: string): void {
+    for (const loop of this.loops) if (destination === undefined || loop.name === destination) loop.wake();
+  }
+
+  /** One batch of each destination. */
+  async dispatchOnce(): Promise<DispatchSummary> {
+    const each = this.dispatches.map(async (dispatch) => {
+      const batch = await dispatch.claim(this.draining.signal, this.cutOff.signal);
+      return batch === undefined ? nothingDispatched : batch.done;
+    });
+    return this.sum(each);
+  }
+
+  /** Batches of each destination until nothing is due. */
+  async drain(): Promise<DispatchSummary> {
+    return this.sum(this.dispatches.map((dispatch) => dispatch.drain(this.draining.signal, this.cutOff.signal)));
+  }
+
+  /**
+   * Claims nothing more, finishes what runs within the grace, interrupts the rest, writes every outcome, gives back what
+   * was not tried, then closes transports and pool.
+   */
+  async stop(): Promise<void> {
+    this.draining.abort();
+    const grace = setTimeout(
+      () => this.cutOff.abort(new Error('the dispatcher is shutting down')),
+      this.options.dispatcher.shutdownGraceMs,
+    );
+    await Promise.allSettled(this.running);
+    clearTimeout(grace);
+    await this.closeTransports();
+    await this.pool.close();
+  }
+
+  private async sum(each: readonly Promise<DispatchSummary>[]): Promise<DispatchSummary> {
+    const all = Promise.all(each);
+    this.track(all);
+    return (await all).reduce(addSummaries, nothingDispatched);
+  }
+
+  private track(work: Promise<unknown>): void {
+    const tracked: Promise<void> = work
+      .then(
+        () => undefined,
+        () => undefined, // whoever asked for the work gets its error; here only its end matters
+      )
+      .finally(() => this.running.delete(tracked));
+    this.running.add(tracked);
+  }
+
+  private async closeTransports(): Promise<void> {
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
+    const close = async (dispatch: DestinationDispatch): Promise<void> => {
+      try {
+        await dispatch.close();
+      } catch (error) {
+        this.reportFault(dispatch.name, error);
+      }
+    };
+    await Promise.race([Promise.all(this.dispatches.map(close)), timeout]);
+  }
+
+  private reportFault(destination: string, error: unknown): void {
+    this.logger.error(logLine('dispatcher fault, going on', { destination, error: describeError(error) }));
+  }
+}

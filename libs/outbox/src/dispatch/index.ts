@@ -1,0 +1,2 @@
+export type { DispatchSummary } from './dispatch-summary.js';
+export { OutboxDispatcher } from './outbox-dispatcher.js';

@@ -1,0 +1,60 @@
+import { monotonicMs } from '../runtime/index.js';
+import type { Claim, DeliveryStore } from '../store/index.js';
+
+/** Why the publishes of a claim are interrupted. */
+export class LeaseLost extends Error {}
+
+/**
+ * Keeps the lease of one claim while its events are published: renews it every third of its length. When a renewal
+ * finds that something was taken over, or the lease ends because no renewal came through, the lease counts as lost:
+ * the signal aborts and nothing more is started.
+ */
+export class LeaseKeeper {
+  private readonly lost = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private readonly ids: readonly string[];
+  private deadline: number;
+
+  /** @param claimedAt monotonic time from before the claim was sent, so that our deadline is never later than PostgreSQL's. */
+  constructor(
+    private readonly store: DeliveryStore,
+    private readonly claim: Claim,
+    private readonly leaseMs: number,
+    claimedAt: number,
+  ) {
+    this.ids = claim.deliveries.map(({ id }) => id);
+    this.deadline = claimedAt + leaseMs;
+    this.timer = setInterval(() => void this.renew(), leaseMs / 3);
+  }
+
+  get signal(): AbortSignal {
+    return this.lost.signal;
+  }
+
+  /** False once the lease is lost, or may have ended without our noticing (a blocked event loop, a stopped process). */
+  isHeld(): boolean {
+    if (monotonicMs() >= this.deadline) this.lose('the lease ended before it could be renewed');
+    return !this.lost.signal.aborted;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async renew(): Promise<void> {
+    const askedAt = monotonicMs();
+    try {
+      const renewed = await this.store.renew(this.claim, this.ids, this.leaseMs);
+      if (renewed < this.ids.length) this.lose('another dispatcher took the deliveries over');
+      else this.deadline = askedAt + this.leaseMs;
+    } catch {
+      // PostgreSQL did not answer. The deadline decides: a later renewal may still come in time.
+      this.isHeld();
+    }
+  }
+
+  private lose(reason: string): void {
+    this.stop();
+    this.lost.abort(new LeaseLost(reason));
+  }
+}

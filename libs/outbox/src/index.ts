@@ -1,0 +1,56 @@
+export type {
+  Completion,
+  DestinationOptions,
+  DispatcherOptions,
+  MigrateMode,
+  OutboxModuleExtras,
+  OutboxModuleOptions,
+  OutboxTableOptions,
+  RouteOptions,
+} from './config/index.js';
+export { type DispatchSummary, OutboxDispatcher } from './dispatch/index.js';
+export {
+  type EmitOptions,
+  EmitsEvent,
+  type EmitsEventOptions,
+  type EventFields,
+  type MappedEvent,
+  OutboxService,
+} from './emit/index.js';
+export {
+  ConfigurationError,
+  DatabaseUnreachableError,
+  EventNotStoredError,
+  ForeignDataSourceError,
+  InboxConflictError,
+  InboxRefusedError,
+  InboxUnavailableError,
+  InvalidEventError,
+  LimitExceededError,
+  NoActiveTransactionError,
+  OutboxError,
+  SchemaVersionError,
+  TransactionEndedError,
+  TransactionNotCommittedError,
+  UnroutedEventError,
+  UnserializablePayloadError,
+} from './errors/index.js';
+export {
+  AggregateId,
+  type EventClass,
+  type EventEnvelope,
+  type EventHeaders,
+  type OnDead,
+  OutboxEvent,
+  type OutboxEventOptions,
+  type ReceivedEvent,
+} from './event/index.js';
+export { InjectOutbox, OutboxModule, type OutboxOptionsFactory } from './outbox.module.js';
+export { type MigrationClass, type OutboxSchemaOptions, outboxMigrations, outboxSchemaSql } from './store/index.js';
+export { type CurrentManager, type IsolationLevel, outsideTransaction } from './transaction/index.js';
+export type {
+  OutgoingEvent,
+  PublishOutcome,
+  Transport,
+  TransportCapabilities,
+} from './transports/index.js';

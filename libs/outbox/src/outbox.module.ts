@@ -1,0 +1,112 @@
+import { ConfigurableModuleBuilder, Inject, type InjectionToken, Module, type Provider } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import {
+  nameOfToken,
+  type OutboxModuleExtras,
+  type OutboxModuleOptions,
+  outboxToken,
+  type ResolvedOptions,
+  resolveOptions,
+} from './config/index.js';
+import { OutboxDispatcher } from './dispatch/index.js';
+import { EmitsEventExplorer, OutboxService } from './emit/index.js';
+import { OutboxStarter } from './outbox-starter.js';
+import { Signal } from './runtime/index.js';
+import { type OutboxNames, outboxNames, PostgresEventStore } from './store/index.js';
+import { TransactionContext } from './transaction/index.js';
+
+/** Providers that stay inside the module; each dynamic module has its own. */
+const OPTIONS = Symbol('OutboxModule:options');
+const NAMES = Symbol('OutboxModule:names');
+const CONTEXT = Symbol('OutboxModule:transaction-context');
+const EMITTED = Symbol('OutboxModule:emitted');
+
+/** What a class given as `useClass` or `useExisting` has to implement. */
+export interface OutboxOptionsFactory {
+  createOutboxOptions(): OutboxModuleOptions | Promise<OutboxModuleOptions>;
+}
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<OutboxModuleOptions>({
+  moduleName: 'Outbox',
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createOutboxOptions')
+  .setExtras<OutboxModuleExtras>(
+    { isGlobal: true, dataSource: DataSource },
+    (definition, { isGlobal, dataSource }) => ({
+      ...definition,
+      global: isGlobal,
+      imports: [...(definition.imports ?? []), DiscoveryModule],
+      providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
+      exports: [outboxToken(OutboxService, dataSource), outboxToken(OutboxDispatcher, dataSource)],
+    }),
+  )
+  .build();
+
+/**
+ * The producing side: stores events in the caller's transaction and dispatches them. Import it once for each
+ * DataSource that has an outbox.
+ *
+ * @see OutboxModuleOptions for what `forRoot` and the factories of `forRootAsync` take.
+ */
+@Module({})
+export class OutboxModule extends ConfigurableModuleClass {}
+
+/** Injects the OutboxService of the DataSource with this token; without one, that of the default DataSource. */
+export function InjectOutbox(dataSource?: InjectionToken): ReturnType<typeof Inject> {
+  return Inject(outboxToken(OutboxService, dataSource));
+}
+
+function providersFor(dataSource: InjectionToken): Provider[] {
+  const label = dataSource === DataSource ? 'the default DataSource' : `the DataSource "${nameOfToken(dataSource)}"`;
+  const scheduleName = dataSource === DataSource ? 'outbox-dispatcher' : `outbox-dispatcher:${nameOfToken(dataSource)}`;
+  return [
+    { provide: OPTIONS, useFactory: resolveOptions, inject: [MODULE_OPTIONS_TOKEN] },
+    {
+      provide: NAMES,
+      useFactory: ({ schema, tables }: ResolvedOptions) => outboxNames(schema, tables),
+      inject: [OPTIONS],
+    },
+    { provide: EMITTED, useFactory: () => new Signal<string>() },
+    {
+      provide: CONTEXT,
+      useFactory: (source: DataSource, { currentManager }: ResolvedOptions) =>
+        new TransactionContext(source, label, currentManager),
+      inject: [dataSource, OPTIONS],
+    },
+    {
+      provide: OutboxStarter,
+      useFactory: (source: DataSource, names: OutboxNames, options: ResolvedOptions) =>
+        new OutboxStarter(source, names, options),
+      inject: [dataSource, NAMES, OPTIONS],
+    },
+    {
+      provide: EmitsEventExplorer,
+      useFactory: (discovery: DiscoveryService, options: ResolvedOptions) =>
+        new EmitsEventExplorer(discovery, options, dataSource),
+      inject: [DiscoveryService, OPTIONS],
+    },
+    {
+      provide: outboxToken(OutboxService, dataSource),
+      useFactory: (
+        context: TransactionContext,
+        names: OutboxNames,
+        options: ResolvedOptions,
+        emitted: Signal<string>,
+      ) => new OutboxService(context, new PostgresEventStore(names), options, emitted),
+      inject: [CONTEXT, NAMES, OPTIONS, EMITTED],
+    },
+    {
+      provide: outboxToken(OutboxDispatcher, dataSource),
+      useFactory: (
+        source: DataSource,
+        names: OutboxNames,
+        options: ResolvedOptions,
+        emitted: Signal<string>,
+        moduleRef: ModuleRef,
+      ) => new OutboxDispatcher({ dataSource: source, names, options, emitted, moduleRef, scheduleName }),
+      inject: [dataSource, NAMES, OPTIONS, EMITTED, ModuleRef],
+    },
+  ];
+}
