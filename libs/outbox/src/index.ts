@@ -45,7 +45,8 @@ export {
   type OutboxEventOptions,
   type ReceivedEvent,
 } from './event/index.js';
-export { InjectOutbox, OutboxModule, type OutboxOptionsFactory } from './outbox.module.js';
+export { BacklogService, DeadLetterService, type RetentionOptions, RetentionService } from './ops/index.js';
+export { getOutboxToken, InjectOutbox, OutboxModule, type OutboxOptionsFactory } from './outbox.module.js';
 export { type MigrationClass, type OutboxSchemaOptions, outboxMigrations, outboxSchemaSql } from './store/index.js';
 export { type CurrentManager, type IsolationLevel, outsideTransaction } from './transaction/index.js';
 export type {

@@ -1,4 +1,11 @@
-import { ConfigurableModuleBuilder, Inject, type InjectionToken, Module, type Provider } from '@nestjs/common';
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  type InjectionToken,
+  Module,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import {
@@ -11,9 +18,18 @@ import {
 } from './config/index.js';
 import { OutboxDispatcher } from './dispatch/index.js';
 import { EmitsEventExplorer, OutboxService } from './emit/index.js';
+import { BacklogService, DeadLetterService, RetentionService } from './ops/index.js';
 import { OutboxStarter } from './outbox-starter.js';
 import { Signal } from './runtime/index.js';
-import { type OutboxNames, outboxNames, PostgresEventStore } from './store/index.js';
+import {
+  DataSourceClient,
+  type OutboxNames,
+  outboxNames,
+  PostgresBacklogStore,
+  PostgresDeadLetterStore,
+  PostgresEventStore,
+  PostgresRetentionStore,
+} from './store/index.js';
 import { TransactionContext } from './transaction/index.js';
 
 /** Providers that stay inside the module; each dynamic module has its own. */
@@ -21,6 +37,9 @@ const OPTIONS = Symbol('OutboxModule:options');
 const NAMES = Symbol('OutboxModule:names');
 const CONTEXT = Symbol('OutboxModule:transaction-context');
 const EMITTED = Symbol('OutboxModule:emitted');
+
+/** The services that an application may inject; those of a named DataSource through `getOutboxToken`. */
+const EXPORTED = [OutboxService, OutboxDispatcher, BacklogService, DeadLetterService, RetentionService] as const;
 
 /** What a class given as `useClass` or `useExisting` has to implement. */
 export interface OutboxOptionsFactory {
@@ -39,7 +58,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
       global: isGlobal,
       imports: [...(definition.imports ?? []), DiscoveryModule],
       providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
-      exports: [outboxToken(OutboxService, dataSource), outboxToken(OutboxDispatcher, dataSource)],
+      exports: EXPORTED.map((service) => outboxToken<unknown>(service, dataSource)),
     }),
   )
   .build();
@@ -55,7 +74,12 @@ export class OutboxModule extends ConfigurableModuleClass {}
 
 /** Injects the OutboxService of the DataSource with this token; without one, that of the default DataSource. */
 export function InjectOutbox(dataSource?: InjectionToken): ReturnType<typeof Inject> {
-  return Inject(outboxToken(OutboxService, dataSource));
+  return Inject(getOutboxToken(OutboxService, dataSource));
+}
+
+/** Token of a service of the outbox of a named DataSource, for `@Inject()` and `moduleRef.get()`. */
+export function getOutboxToken<T>(service: Type<T>, dataSource?: InjectionToken): InjectionToken<T> {
+  return outboxToken(service, dataSource);
 }
 
 function providersFor(dataSource: InjectionToken): Provider[] {
@@ -107,6 +131,24 @@ function providersFor(dataSource: InjectionToken): Provider[] {
         moduleRef: ModuleRef,
       ) => new OutboxDispatcher({ dataSource: source, names, options, emitted, moduleRef, scheduleName }),
       inject: [dataSource, NAMES, OPTIONS, EMITTED, ModuleRef],
+    },
+    {
+      provide: outboxToken(BacklogService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames) =>
+        new BacklogService(new PostgresBacklogStore(new DataSourceClient(source), names)),
+      inject: [dataSource, NAMES],
+    },
+    {
+      provide: outboxToken(DeadLetterService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
+        new DeadLetterService(new PostgresDeadLetterStore(new DataSourceClient(source), names), emitted),
+      inject: [dataSource, NAMES, EMITTED],
+    },
+    {
+      provide: outboxToken(RetentionService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames) =>
+        new RetentionService(new PostgresRetentionStore(new DataSourceClient(source), names)),
+      inject: [dataSource, NAMES],
     },
   ];
 }

@@ -66,6 +66,12 @@ export interface DispatcherOptions {
    * drains at those times (needs `@nestjs/schedule`). False: only `dispatchOnce()` and `drain()`.
    */
   readonly schedule?: 'loop' | false | (string & {});
+  /**
+   * Wake-ups between processes by LISTEN and NOTIFY; default true. A process with a running loop listens, on one more
+   * connection; a process without one notifies after its commits. Switch it off behind PgBouncer in transaction mode,
+   * where LISTEN does not work; polling goes on in any case.
+   */
+  readonly wakeUp?: boolean;
   /** Longest wait between two looks at the queue; default 1,000 ms. */
   readonly pollIntervalMs?: number;
   /** Connections of the dispatcher's own pool; default 3. They come on top of the application's pool. */

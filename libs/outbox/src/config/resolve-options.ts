@@ -53,6 +53,7 @@ function resolveDispatcher(options: DispatcherOptions): ResolvedDispatcher {
   return {
     enabled,
     schedule: options.schedule ?? 'loop',
+    wakeUp: options.wakeUp ?? true,
     pollIntervalMs: wholeNumber('dispatcher.pollIntervalMs', options.pollIntervalMs, 1000, 10, 3_600_000),
     poolSize: wholeNumber('dispatcher.poolSize', options.poolSize, 3, 1, 100),
     shutdownGraceMs: wholeNumber('dispatcher.shutdownGraceMs', options.shutdownGraceMs, 10_000, 0, 3_600_000),

@@ -3,12 +3,12 @@ import type { ModuleRef } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import type { ResolvedOptions } from '../config/index.js';
 import { ConfigurationError } from '../errors/index.js';
-import type { Signal } from '../runtime/index.js';
+import { rememberContext, type Signal } from '../runtime/index.js';
 import type { OutboxNames } from '../store/index.js';
-import { outsideTransaction } from '../transaction/index.js';
 import { DispatchSchedule } from './dispatch-schedule.js';
 import type { DispatchSummary } from './dispatch-summary.js';
 import { DispatcherEngine } from './dispatcher-engine.js';
+import { WakeUp } from './wake-up/wake-up.js';
 
 export interface OutboxDispatcherParts {
   readonly dataSource: DataSource;
@@ -27,36 +27,45 @@ export interface OutboxDispatcherParts {
 export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('OutboxDispatcher');
   private readonly schedule: DispatchSchedule;
+  /** What runs here must not live in the transaction of whoever happened to ask for it. */
+  private readonly detached = rememberContext();
   private engine: DispatcherEngine | undefined;
-  private unsubscribe: (() => void) | undefined;
+  private wakeUp: WakeUp | undefined;
 
   constructor(private readonly parts: OutboxDispatcherParts) {
     this.schedule = new DispatchSchedule(parts.scheduleName, parts.options.dispatcher, parts.moduleRef);
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { dataSource, names, options, emitted } = this.parts;
-    if (!options.dispatcher.enabled) return;
-    // Whatever is started here must not live in a transaction that happens to be open around the bootstrap.
-    await outsideTransaction(async () => {
-      const engine = new DispatcherEngine(dataSource, names, options, this.logger);
+    await this.detached(async () => {
+      const { dataSource, names, options, emitted } = this.parts;
+      const engine = options.dispatcher.enabled
+        ? new DispatcherEngine(dataSource, names, options, this.logger)
+        : undefined;
       this.engine = engine;
-      if (options.dispatcher.schedule === 'loop') {
+      const runsLoop = engine !== undefined && options.dispatcher.schedule === 'loop';
+      if (runsLoop) {
         engine.startLoops();
-        this.unsubscribe = emitted.subscribe((destination) => engine.wake(destination));
         await this.schedule.start(() => engine.wake());
-      } else {
+      } else if (engine !== undefined) {
         await this.schedule.start(() => void this.drainOnTick(engine));
       }
+      this.wakeUp = new WakeUp({
+        dataSource,
+        names,
+        emitted,
+        logger: this.logger,
+        betweenProcesses: options.dispatcher.wakeUp,
+      });
+      this.wakeUp.start(runsLoop ? (destination) => engine.wake(destination) : undefined);
     });
   }
 
   async onModuleDestroy(): Promise<void> {
-    const { engine } = this;
+    const { engine, wakeUp } = this;
     this.engine = undefined;
-    this.unsubscribe?.();
     await this.schedule.stop();
-    await engine?.stop();
+    await Promise.all([wakeUp?.stop(), engine?.stop()]);
   }
 
   /**
@@ -65,7 +74,7 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
    * @throws ConfigurationError when the dispatcher is switched off or not running.
    */
   dispatchOnce(): Promise<DispatchSummary> {
-    return outsideTransaction(() => this.requireEngine().dispatchOnce());
+    return this.detached(() => this.requireEngine().dispatchOnce());
   }
 
   /**
@@ -74,7 +83,7 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
    * @throws ConfigurationError when the dispatcher is switched off or not running.
    */
   drain(): Promise<DispatchSummary> {
-    return outsideTransaction(() => this.requireEngine().drain());
+    return this.detached(() => this.requireEngine().drain());
   }
 
   private isTicking = false;

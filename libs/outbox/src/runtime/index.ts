@@ -1,4 +1,5 @@
 export { monotonicMs, wallClockMs } from './clock.js';
+export { rememberContext } from './detached.js';
 export { logLine } from './log-line.js';
 export { type Random, systemRandom } from './random.js';
 export { Signal } from './signal.js';

@@ -1,3 +1,6 @@
+export type { BacklogStore, DestinationBacklog } from './backlog-store.js';
+export { DataSourceClient } from './data-source-client.js';
+export type { DeadLetter, DeadLetterFilter, DeadLetterStore } from './dead-letter-store.js';
 export type {
   Claim,
   ClaimedDelivery,
@@ -14,8 +17,14 @@ export { outboxComponent } from './migrations/outbox-component.js';
 export { ensureSchema } from './migrations/schema-guard.js';
 export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
 export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
+export { PostgresBacklogStore } from './postgres-backlog-store.js';
+export { PostgresDeadLetterStore } from './postgres-dead-letter-store.js';
 export { PostgresDeliveryStore } from './postgres-delivery-store.js';
 export { PostgresEventStore } from './postgres-event-store.js';
+export { PostgresRetentionStore } from './postgres-retention-store.js';
+export type { PrunedRows, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
 export { type OutboxNames, outboxNames } from './table-names.js';
 export { ownTables } from './table-ownership.js';
+export { wakeUpChannel } from './wake-up-channel.js';
+export { WakeUpListener } from './wake-up-listener.js';

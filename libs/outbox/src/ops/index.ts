@@ -1,0 +1,3 @@
+export { BacklogService } from './backlog.service.js';
+export { DeadLetterService } from './dead-letter.service.js';
+export { type RetentionOptions, RetentionService } from './retention.service.js';

@@ -1,0 +1,37 @@
+import type { OutboxNames } from '../table-names.js';
+
+/**
+ * Removes at most $2 deliveries, each, that were kept or archived and finished more than $1 ms ago, by the database's
+ * clock. Skips what another process is removing. Zero means that there is nothing left.
+ */
+export function pruneDeliveriesSql(names: OutboxNames): string {
+  return `with kept as (
+  delete from ${names.delivery} where id = any (array(
+    select id from ${names.delivery} where status = 2 and done_at < clock_timestamp() - $1 * interval '1 millisecond'
+    order by id limit $2 for update skip locked))
+  returning id
+), archived as (
+  delete from ${names.archive} where id = any (array(
+    select id from ${names.archive} where done_at < clock_timestamp() - $1 * interval '1 millisecond'
+    order by id limit $2 for update skip locked))
+  returning id
+)
+select ((select count(*) from kept) + (select count(*) from archived))::int as pruned`;
+}
+
+/**
+ * Removes at most $2 events that were written more than $1 ms ago and have no delivery left, whatever its state: an
+ * undelivered event, a dead letter, or a delivery that is kept, keeps its event. Rides the BRIN index on created_at.
+ */
+export function pruneEventsSql(names: OutboxNames): string {
+  return `with pruned as (
+  delete from ${names.event} where id = any (array(
+    select e.id from ${names.event} e
+    where e.created_at < clock_timestamp() - $1 * interval '1 millisecond'
+      and not exists (select from ${names.delivery} d where d.event_id = e.id)
+      and not exists (select from ${names.archive} a where a.event_id = e.id)
+    limit $2 for update skip locked))
+  returning id
+)
+select count(*)::int as pruned from pruned`;
+}

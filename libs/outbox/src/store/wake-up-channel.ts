@@ -1,0 +1,10 @@
+import { createHash } from 'node:crypto';
+import type { OutboxNames } from './table-names.js';
+
+/**
+ * Name of the NOTIFY channel of one outbox. A hash, because a channel has at most 63 bytes and is folded to lower case
+ * where it is not quoted; so LISTEN and NOTIFY agree whatever the schema is called, and two outboxes never share one.
+ */
+export function wakeUpChannel(names: OutboxNames): string {
+  return `outbox_${createHash('sha256').update(names.delivery).digest('hex').slice(0, 32)}`;
+}
