@@ -1,0 +1,1 @@
+export { MemoryTransport, type MemoryTransportOptions } from './memory-transport.js';
