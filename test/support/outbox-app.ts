@@ -92,6 +92,8 @@ export interface OutboxApp {
   close(): Promise<void>;
 }
 
+export type EntityClass = new () => object;
+
 export interface OutboxAppOptions {
   /** Reuse the database of another application; it is then not dropped by `close()`. */
   readonly database?: TestDatabase;
@@ -99,6 +101,10 @@ export interface OutboxAppOptions {
   /** Merged over the defaults: one destination `memory` for all three events, no loop, `migrate: 'auto'`. */
   readonly outbox?: Partial<OutboxModuleOptions>;
   readonly poolSize?: number;
+  /** Entities beside `Order`. */
+  readonly entities?: readonly EntityClass[];
+  /** Use this initialized DataSource, and end it with the application, instead of making one. */
+  readonly dataSource?: DataSource;
   readonly providers?: ModuleMetadata['providers'];
   readonly imports?: ModuleMetadata['imports'];
 }
@@ -107,15 +113,19 @@ export interface OutboxAppOptions {
 export async function startOutboxApp(options: OutboxAppOptions = {}): Promise<OutboxApp> {
   const database = options.database ?? (await createTestDatabase());
   const memory = options.memory ?? new MemoryTransport();
+  const given = options.dataSource;
   const module = await Test.createTestingModule({
     imports: [
-      TypeOrmModule.forRoot({
-        type: 'postgres',
-        url: database.url,
-        entities: [Order],
-        synchronize: options.database === undefined,
-        poolSize: options.poolSize ?? 10,
-        retryAttempts: 0,
+      TypeOrmModule.forRootAsync({
+        useFactory: () => ({
+          type: 'postgres',
+          url: database.url,
+          entities: [Order, ...(options.entities ?? [])],
+          synchronize: options.database === undefined,
+          poolSize: options.poolSize ?? 10,
+          retryAttempts: 0,
+        }),
+        dataSourceFactory: given && (async () => given),
       }),
       TypeOrmModule.forFeature([Order]),
       OutboxModule.forRoot({
