@@ -43,10 +43,10 @@ export class BatchDispatch {
     cutOff: AbortSignal,
   ): Promise<DispatchSummary> {
     const { store, destination } = this.parts;
-    const keeper = new LeaseKeeper(store, claim, destination.leaseMs, claimedAt);
+    const keeper = new LeaseKeeper(store, claim, destination.leaseMs, claimedAt, cutOff);
     try {
       const outcomes = await publishBatch(claim.deliveries.flatMap(toSendable(destination.name)), destination, {
-        signal: AbortSignal.any([keeper.signal, cutOff]),
+        signal: keeper.signal,
         mayStart: () => !draining.aborted && keeper.isHeld(),
       });
       return await this.settle(claim, outcomes, keeper);

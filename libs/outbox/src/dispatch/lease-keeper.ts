@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { monotonicMs } from '../runtime/index.js';
 import type { Claim, DeliveryStore } from '../store/index.js';
 
@@ -10,7 +11,8 @@ export class LeaseLost extends Error {}
  * the signal aborts and nothing more is started.
  */
 export class LeaseKeeper {
-  private readonly lost = new AbortController();
+  private readonly interruption = new AbortController();
+  private readonly onCutOff = (): void => this.interruption.abort(this.cutOff.reason);
   private readonly timer: NodeJS.Timeout;
   private readonly ids: readonly string[];
   private deadline: number;
@@ -21,24 +23,32 @@ export class LeaseKeeper {
     private readonly claim: Claim,
     private readonly leaseMs: number,
     claimedAt: number,
+    /** Interrupts too: the process is about to end. */
+    private readonly cutOff: AbortSignal,
   ) {
+    // One listener for each publish that runs.
+    setMaxListeners(0, this.interruption.signal);
+    cutOff.addEventListener('abort', this.onCutOff, { once: true });
+    if (cutOff.aborted) this.onCutOff();
     this.ids = claim.deliveries.map(({ id }) => id);
     this.deadline = claimedAt + leaseMs;
     this.timer = setInterval(() => void this.renew(), leaseMs / 3);
   }
 
+  /** Aborts when the lease is lost or the process is about to end. */
   get signal(): AbortSignal {
-    return this.lost.signal;
+    return this.interruption.signal;
   }
 
   /** False once the lease is lost, or may have ended without our noticing (a blocked event loop, a stopped process). */
   isHeld(): boolean {
     if (monotonicMs() >= this.deadline) this.lose('the lease ended before it could be renewed');
-    return !this.lost.signal.aborted;
+    return !this.interruption.signal.aborted;
   }
 
   stop(): void {
     clearInterval(this.timer);
+    this.cutOff.removeEventListener('abort', this.onCutOff);
   }
 
   private async renew(): Promise<void> {
@@ -55,6 +65,6 @@ export class LeaseKeeper {
 
   private lose(reason: string): void {
     this.stop();
-    this.lost.abort(new LeaseLost(reason));
+    this.interruption.abort(new LeaseLost(reason));
   }
 }

@@ -7,9 +7,13 @@ export interface CallOutcome {
   readonly isUnclassified: boolean;
 }
 
+/** How long a transport may take to say what became of the events of an interrupted call. */
+const ANSWER_AFTER_ABORT_MS = 100;
+
 /**
- * One call of a transport that always ends: after `timeoutMs` at the latest, or when `signal` aborts, even if the
- * transport ignores its own signal. Never rejects.
+ * One call of a transport that always ends: soon after `timeoutMs`, or after `signal` aborts, even if the transport
+ * ignores its own signal. That one aborts with a TimeoutError, or with another reason when the call was interrupted.
+ * Never rejects.
  */
 export async function callTransport(
   transport: Transport,
@@ -18,23 +22,27 @@ export async function callTransport(
   signal: AbortSignal,
 ): Promise<readonly CallOutcome[]> {
   const call = new AbortController();
-  let settle: (problem: string) => void = () => undefined;
-  const interrupted = new Promise<string>((resolve) => {
-    settle = resolve;
+  let giveUp: (problem: string) => void = () => undefined;
+  const givenUp = new Promise<string>((resolve) => {
+    giveUp = resolve;
   });
-  const interrupt = (problem: string): void => {
-    settle(problem);
-    call.abort(new Error(problem));
+  let lastWait: NodeJS.Timeout | undefined;
+  const interrupt = (reason: Error): void => {
+    call.abort(reason);
+    // A transport that listens knows more about what it had sent by now than we do.
+    lastWait ??= setTimeout(() => giveUp(reason.message), ANSWER_AFTER_ABORT_MS);
   };
-  const onAbort = (): void => interrupt(`interrupted, outcome unknown: ${describeReason(signal.reason)}`);
-  const timer = setTimeout(() => interrupt(`no answer within ${timeoutMs} ms`), timeoutMs);
+  const timeout = new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError');
+  const timer = setTimeout(() => interrupt(timeout), timeoutMs);
+  const onAbort = (): void => interrupt(new Error(`interrupted, outcome unknown: ${describeReason(signal.reason)}`));
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
-    const answer = await Promise.race([publish(transport, events, call.signal), interrupted]);
+    const answer = await Promise.race([publish(transport, events, call.signal), givenUp]);
     return typeof answer === 'string' ? sameForAll(events, { kind: 'retry', error: answer }, false) : answer;
   } finally {
     clearTimeout(timer);
+    clearTimeout(lastWait);
     signal.removeEventListener('abort', onAbort);
   }
 }
