@@ -8,12 +8,16 @@ import { startChild } from './child-process.js';
 const vitestProgram = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 const support = fileURLToPath(new URL('.', import.meta.url));
 
-/** A test run of its own over one file, below this folder so that packages resolve. */
-async function runOver(testFile: string, globalSetup = ''): Promise<{ lines: string[]; exitCode: number | undefined }> {
+/** A test run of its own over one file or two, below this folder so that packages resolve. */
+async function runOver(
+  testFile: string,
+  { globalSetup = '', otherFile = '' } = {},
+): Promise<{ lines: string[]; exitCode: number | undefined }> {
   await mkdir(join(support, '.tmp'), { recursive: true });
   const root = await mkdtemp(join(support, '.tmp', 'run-'));
   try {
     await writeFile(join(root, 'planted.fixture.ts'), testFile);
+    if (otherFile !== '') await writeFile(join(root, 'other.fixture.ts'), otherFile);
     await writeFile(join(root, 'setup.ts'), globalSetup);
     await writeFile(
       join(root, 'vitest.config.ts'),
@@ -42,39 +46,39 @@ describe('the closing line', () => {
   });
 
   it('says nothing of skipped tests when there are none, and follows all other output', async () => {
-    const { lines, exitCode } = await runOver(
-      `${test} it('one', () => {});`,
-      `export default () => () => console.log('torn down');`,
-    );
+    const { lines, exitCode } = await runOver(`${test} it('one', () => {});`, {
+      globalSetup: `export default () => () => console.log('torn down');`,
+    });
     expect(lines.slice(-2)).toEqual(['torn down', '1 passed, 0 failed']);
     expect(exitCode).toBe(0);
   });
 
   it.each([
-    ['a file that cannot be loaded', `throw new Error('broken');`, '0 passed, 1 failed'],
-    ['a hook before the tests', `beforeAll(() => { throw 1; }); it('a', () => {});`, '0 passed, 1 failed, 1 skipped'],
-    ['a hook after the tests', `afterAll(() => { throw 1; }); it('a', () => {});`, '1 passed, 1 failed'],
+    ['a file that cannot be loaded', `throw new Error('broken');`, '0 passed, 2 failed'],
+    ['a hook before the tests', `beforeAll(() => { throw 1; }); it('a', () => {});`, '0 passed, 2 failed, 1 skipped'],
+    ['a hook after the tests', `afterAll(() => { throw 1; }); it('a', () => {});`, '1 passed, 2 failed'],
     [
       'a hook of an inner suite',
       `describe('s', () => { afterAll(() => { throw 1; }); it('a', () => {}); });`,
-      '1 passed, 1 failed',
+      '1 passed, 2 failed',
     ],
     [
       'an error that nobody awaited',
       `it('a', async () => { setTimeout(() => { throw new Error('late'); }, 1); await new Promise((r) => setTimeout(r, 50)); });`,
-      '1 passed, 1 failed',
+      '1 passed, 2 failed',
     ],
   ])('counts %s as failed', async (_what, body, closingLine) => {
-    const { lines, exitCode } = await runOver(test + body);
+    // The failed test beside it makes sure that it is counted, not only concluded from the exit code.
+    const otherFile = `${test} it('fails', () => expect(1).toBe(2));`;
+    const { lines, exitCode } = await runOver(test + body, { otherFile });
     expect(lines.at(-1)).toBe(closingLine);
     expect(exitCode).toBe(1);
   });
 
   it('counts a run that could not start as failed', async () => {
-    const { lines, exitCode } = await runOver(
-      `${test} it('one', () => {});`,
-      `export default () => { throw new Error('no server'); };`,
-    );
+    const { lines, exitCode } = await runOver(`${test} it('one', () => {});`, {
+      globalSetup: `export default () => { throw new Error('no server'); };`,
+    });
     expect(lines.at(-1)).toBe('0 passed, 1 failed');
     expect(exitCode).toBe(1);
   });
