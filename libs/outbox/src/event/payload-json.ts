@@ -14,15 +14,15 @@ export interface PayloadJson {
  * `undefined` inside an array, Map, Set, Error, RegExp and other built-in objects, invalid dates, circular references,
  * NUL (PostgreSQL 22P05) and lone surrogates, getters that throw.
  *
+ * @param name what the value is called in errors, the root of the path.
  * @throws UnserializablePayloadError with the path of the offending value.
  * @throws LimitExceededError above `maxBytes`.
  */
-export function toPayloadJson(payload: unknown, maxBytes: number): PayloadJson {
-  const text = JSON.stringify(plainCopy(payload, 'payload', '', new Set()));
-  if (text === undefined)
-    throw new UnserializablePayloadError('payload', 'undefined is no JSON value. Emit an object.');
+export function toPayloadJson(payload: unknown, maxBytes: number, name = 'payload'): PayloadJson {
+  const text = JSON.stringify(plainCopy(payload, name, '', new Set()));
+  if (text === undefined) throw new UnserializablePayloadError(name, 'undefined is no JSON value. Emit an object.');
   const bytes = Buffer.byteLength(text, 'utf8');
-  if (bytes > maxBytes) throw new LimitExceededError('payload', bytes, maxBytes, 'bytes');
+  if (bytes > maxBytes) throw new LimitExceededError(name, bytes, maxBytes, 'bytes');
   return { text, bytes };
 }
 

@@ -13,6 +13,14 @@ export type {
 } from './delivery-store.js';
 export { DispatcherPool } from './dispatcher-pool.js';
 export type { EventStore, StorableEvent } from './event-store.js';
+export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
+export { inboxComponent } from './migrations/inbox-component.js';
+export {
+  type InboxSchemaOptions,
+  inboxMigrations,
+  inboxSchemaSql,
+  resolveInboxNames,
+} from './migrations/inbox-schema.js';
 export { outboxComponent } from './migrations/outbox-component.js';
 export { ensureSchema } from './migrations/schema-guard.js';
 export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
@@ -24,7 +32,8 @@ export { PostgresEventStore } from './postgres-event-store.js';
 export { PostgresRetentionStore } from './postgres-retention-store.js';
 export type { PrunedRows, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
-export { type OutboxNames, outboxNames } from './table-names.js';
+export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';
 export { ownTables } from './table-ownership.js';
+export { TypeOrmInboxStore } from './typeorm-inbox-store.js';
 export { wakeUpChannel } from './wake-up-channel.js';
 export { WakeUpListener } from './wake-up-listener.js';

@@ -1,0 +1,114 @@
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  type InjectionToken,
+  Module,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { nameOfToken, outboxToken } from './config/index.js';
+import {
+  HttpProtocol,
+  InboxEntrance,
+  InboxHandlers,
+  type InboxModuleExtras,
+  type InboxModuleOptions,
+  InboxService,
+  type ResolvedInboxOptions,
+  resolveInboxOptions,
+  WebhookVerifier,
+} from './inbox/index.js';
+import { ensureSchema, inboxComponent, TypeOrmInboxStore } from './store/index.js';
+import { TransactionContext } from './transaction/index.js';
+
+/** Providers that stay inside the module; each dynamic module has its own. */
+const OPTIONS = Symbol('InboxModule:options');
+const DATA_SOURCE = Symbol('InboxModule:data-source');
+
+/** What a class given as `useClass` or `useExisting` has to implement. */
+export interface InboxOptionsFactory {
+  createInboxOptions(): InboxModuleOptions | Promise<InboxModuleOptions>;
+}
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<InboxModuleOptions>({
+  moduleName: 'Inbox',
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createInboxOptions')
+  .setExtras<InboxModuleExtras>({ isGlobal: true, dataSource: DataSource }, (definition, { isGlobal, dataSource }) => ({
+    ...definition,
+    global: isGlobal,
+    imports: [...(definition.imports ?? []), DiscoveryModule],
+    providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
+    exports: [outboxToken(InboxService, dataSource)],
+  }))
+  .build();
+
+/**
+ * The consuming side: every handler with InboxGuard processes an event once. Import it once for each DataSource that
+ * has an inbox, in a module that is there when the application starts.
+ *
+ * @see InboxModuleOptions for what `forRoot` and the factories of `forRootAsync` take.
+ */
+@Module({})
+export class InboxModule extends ConfigurableModuleClass implements OnModuleInit {
+  constructor(
+    @Inject(InboxHandlers) private readonly handlers: InboxHandlers,
+    @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
+    @Inject(OPTIONS) private readonly options: ResolvedInboxOptions,
+  ) {
+    super();
+    handlers.putInterceptors();
+  }
+
+  /** Nothing is served yet. @throws ConfigurationError, SchemaVersionError, DatabaseUnreachableError */
+  async onModuleInit(): Promise<void> {
+    this.handlers.takeHandlers();
+    await ensureSchema(this.dataSource, inboxComponent(this.options.names), this.options.migrate);
+  }
+}
+
+/** Injects the InboxService of the DataSource with this token; without one, that of the default DataSource. */
+export function InjectInbox(dataSource?: InjectionToken): ReturnType<typeof Inject> {
+  return Inject(outboxToken(InboxService, dataSource));
+}
+
+function providersFor(dataSource: InjectionToken): Provider[] {
+  const label = dataSource === DataSource ? 'the default DataSource' : `the DataSource "${nameOfToken(dataSource)}"`;
+  const service = outboxToken(InboxService, dataSource);
+  return [
+    { provide: OPTIONS, useFactory: resolveInboxOptions, inject: [MODULE_OPTIONS_TOKEN] },
+    { provide: DATA_SOURCE, useExisting: dataSource },
+    {
+      provide: service,
+      useFactory: (source: DataSource, options: ResolvedInboxOptions) =>
+        new InboxService(
+          new TransactionContext(source, label, options.currentManager),
+          new TypeOrmInboxStore(options.names),
+          options,
+        ),
+      inject: [DATA_SOURCE, OPTIONS],
+    },
+    {
+      provide: InboxHandlers,
+      useFactory: (discovery: DiscoveryService, scanner: MetadataScanner, { names }: ResolvedInboxOptions) =>
+        new InboxHandlers(discovery, scanner, dataSource, names.processed),
+      inject: [DiscoveryService, MetadataScanner, OPTIONS],
+    },
+    {
+      provide: InboxEntrance,
+      useFactory: (
+        handlers: InboxHandlers,
+        inbox: InboxService,
+        host: HttpAdapterHost,
+        options: ResolvedInboxOptions,
+      ) => {
+        const http = new HttpProtocol(host, new WebhookVerifier(options), options);
+        return new InboxEntrance(handlers, inbox, new Map([['http', http]]));
+      },
+      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS],
+    },
+  ];
+}

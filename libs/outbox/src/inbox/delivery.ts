@@ -1,0 +1,101 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { ConfigurationError } from '../errors/index.js';
+import type { ReceivedEvent } from '../event/index.js';
+import { toEventInstance } from './event-instance.js';
+import type { GuardedHandler } from './guarded-handler.js';
+import type { InboundProtocol } from './inbound-protocol.js';
+import type { InboxService } from './inbox.service.js';
+import { reportRefusal } from './report-refusal.js';
+
+/** What the handler of a delivery can ask for; there only while it runs. */
+interface RunningHandler {
+  readonly manager: EntityManager;
+  readonly eventInstance: object | undefined;
+}
+
+/** One message that the guard has let in, on its way to one handler. */
+export class Delivery {
+  private running: RunningHandler | undefined;
+
+  constructor(
+    readonly event: ReceivedEvent,
+    private readonly handler: GuardedHandler,
+    private readonly service: InboxService,
+    private readonly protocol: InboundProtocol,
+  ) {}
+
+  /**
+   * Records the event and calls the handler in one transaction. Resolves after COMMIT, with what the sender is answered.
+   *
+   * @throws what the protocol makes of a refusal; an error of the handler as it is. Nothing was recorded then.
+   */
+  async apply(context: ExecutionContext, callHandler: () => Promise<unknown>): Promise<unknown> {
+    const { consumer, keepResult } = this.handler;
+    try {
+      const result = await this.service.process({ consumer, event: this.event, keepResult }, (manager) =>
+        this.run(manager, callHandler),
+      );
+      return this.protocol.settle(context, result);
+    } catch (error) {
+      reportRefusal(error, this.handler, this.event);
+      throw this.protocol.refuse(context, error);
+    }
+  }
+
+  /** The validated event. @throws ConfigurationError outside of the handler. */
+  requireEventInstance(): object {
+    return this.requireRunning().eventInstance ?? this.notRunning();
+  }
+
+  /** Manager of the open transaction. @throws ConfigurationError outside of the handler. */
+  requireManager(): EntityManager {
+    return this.requireRunning().manager;
+  }
+
+  /**
+   * The fields are checked after the record, not before: a second delivery of an event that was processed is a
+   * duplicate, also when the rules have become stricter since.
+   */
+  private async run(manager: EntityManager, callHandler: () => Promise<unknown>): Promise<unknown> {
+    const eventClass = this.handler.eventClassOf(this.event.type);
+    const eventInstance = eventClass && (await toEventInstance(eventClass, this.event));
+    this.running = { manager, eventInstance };
+    try {
+      return await callHandler();
+    } finally {
+      this.running = undefined;
+    }
+  }
+
+  private requireRunning(): RunningHandler {
+    return this.running ?? this.notRunning();
+  }
+
+  private notRunning(): never {
+    throw new ConfigurationError(
+      `${this.handler.where} was called without the transaction of the inbox, and was stopped. InboxModule must be imported when the application starts, not loaded later.`,
+    );
+  }
+}
+
+/**
+ * Guard, interceptor and parameters of one call get contexts of their own; what they share is the message itself. Each
+ * entry lives as long as its message, and belongs to one handler of it.
+ */
+const deliveries = new WeakMap<object, Map<unknown, Delivery>>();
+
+export function letIn(context: ExecutionContext, delivery: Delivery): void {
+  const carrier = carrierOf(context);
+  const known = deliveries.get(carrier) ?? new Map<unknown, Delivery>();
+  deliveries.set(carrier, known.set(context.getHandler(), delivery));
+}
+
+export function findDelivery(context: ExecutionContext): Delivery | undefined {
+  return deliveries.get(carrierOf(context))?.get(context.getHandler());
+}
+
+/** The object that stands for the message: for HTTP the request. */
+function carrierOf(context: ExecutionContext): object {
+  return context.getArgByIndex<object>(0);
+}

@@ -1,0 +1,19 @@
+import type { EventClass } from '../event/index.js';
+
+/** What the decorators of one guarded handler say. */
+export interface GuardedHandler {
+  /** `ShippingController.onOrderPlaced`, for messages. */
+  readonly where: string;
+  readonly consumer: string;
+  readonly keepResult: boolean;
+  /** Types that it takes; undefined means all. */
+  readonly types: ReadonlySet<string> | undefined;
+  /** The class that `@InboxEvent` names for a type. */
+  eventClassOf(type: string): EventClass | undefined;
+}
+
+/** The handlers that belong to one inbox. */
+export interface GuardedHandlers {
+  /** Undefined until the application has started: what Nest loads later has no interceptor. */
+  find(controller: unknown, method: unknown): GuardedHandler | undefined;
+}

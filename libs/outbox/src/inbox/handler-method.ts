@@ -1,0 +1,55 @@
+import 'reflect-metadata';
+import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { InboxGuard } from './inbox.guard.js';
+
+/** A method of a controller or provider, as Nest would call it. */
+export interface HandlerMethod {
+  readonly controller: { readonly name: string; readonly prototype: object };
+  readonly name: string;
+  readonly method: object;
+  /** `ShippingController.onOrderPlaced`, for messages. */
+  readonly where: string;
+  /** Is InboxGuard on the method or its class? */
+  readonly isGuarded: boolean;
+  /** Does Nest answer HTTP requests with it? A guarded class may have other methods, too. */
+  readonly isRoute: boolean;
+}
+
+/** Every method of every controller and provider of the application, inherited ones included. */
+export function discoverMethods(discovery: DiscoveryService, scanner: MetadataScanner): HandlerMethod[] {
+  const classes = new Set<unknown>();
+  for (const { metatype } of [...discovery.getControllers(), ...discovery.getProviders()]) classes.add(metatype);
+  return [...classes]
+    .filter(isClass)
+    .flatMap((controller) =>
+      scanner.getAllMethodNames(controller.prototype).map((name) => describeMethod(controller, name)),
+    );
+}
+
+function describeMethod(controller: HandlerMethod['controller'], name: string): HandlerMethod {
+  // MetadataScanner lists only names whose value is a function.
+  const method = (controller.prototype as Record<string, object>)[name] as object;
+  return {
+    controller,
+    name,
+    method,
+    where: `${controller.name}.${name}`,
+    isGuarded: [...guardsOf(controller), ...guardsOf(method)].some(isInboxGuard),
+    isRoute: Reflect.hasMetadata(PATH_METADATA, method) && Reflect.hasMetadata(METHOD_METADATA, method),
+  };
+}
+
+function guardsOf(target: object): readonly unknown[] {
+  return (Reflect.getMetadata(GUARDS_METADATA, target) as readonly unknown[] | undefined) ?? [];
+}
+
+function isInboxGuard(guard: unknown): boolean {
+  return (
+    guard === InboxGuard || guard instanceof InboxGuard || (isClass(guard) && guard.prototype instanceof InboxGuard)
+  );
+}
+
+function isClass(value: unknown): value is HandlerMethod['controller'] {
+  return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
+}

@@ -1,0 +1,52 @@
+import { isUtf8 } from 'node:buffer';
+import type { ExecutionContext } from '@nestjs/common';
+import type { HttpAdapterHost } from '@nestjs/core';
+import { InboxRefusedError, InboxUnavailableError } from '../../errors/index.js';
+import type { ReceivedEvent } from '../../event/index.js';
+import type { InboundProtocol } from '../inbound-protocol.js';
+import type { InboxResult } from '../inbox-message.js';
+import { type InboundRequest, type RawBodyLimits, requireRawBody } from './inbound-request.js';
+import { readCloudEvent } from './read-cloud-event.js';
+import { toHttpException } from './to-http-exception.js';
+import type { WebhookVerifier } from './webhook-verifier.js';
+
+/** Header that tells a sender that its event had been processed before. */
+const OUTCOME_HEADER = 'inbox-outcome';
+
+/** CloudEvents over HTTP, signed as Standard Webhooks, on Express and on Fastify. */
+export class HttpProtocol implements InboundProtocol {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly verifier: WebhookVerifier,
+    private readonly limits: RawBodyLimits,
+  ) {}
+
+  /** The signature comes before everything that looks into the body. */
+  read(context: ExecutionContext): ReceivedEvent {
+    const request = context.switchToHttp().getRequest<InboundRequest>();
+    const bytes = requireRawBody(request, this.host.httpAdapter.getType(), this.limits);
+    // Bytes that are no UTF-8 would all be verified as the same replacement character.
+    if (!isUtf8(bytes)) throw new InboxRefusedError('the body is not encoded in UTF-8.', 400);
+    const body = bytes.toString('utf8');
+    this.verifier.verify(request, body);
+    return readCloudEvent(request, body);
+  }
+
+  /** 200 for a duplicate, whatever status the handler's method has: for the sender, done is done. */
+  settle(context: ExecutionContext, result: InboxResult<unknown>): unknown {
+    if (result.outcome === 'duplicate') {
+      const response: unknown = context.switchToHttp().getResponse();
+      this.host.httpAdapter.status(response, 200);
+      this.host.httpAdapter.setHeader(response, OUTCOME_HEADER, result.outcome);
+    }
+    return result.result;
+  }
+
+  refuse(context: ExecutionContext, error: unknown): unknown {
+    if (error instanceof InboxUnavailableError) {
+      const response: unknown = context.switchToHttp().getResponse();
+      this.host.httpAdapter.setHeader(response, 'retry-after', String(error.retryAfterSeconds));
+    }
+    return toHttpException(error);
+  }
+}

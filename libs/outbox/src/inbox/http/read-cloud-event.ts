@@ -1,0 +1,84 @@
+import { CloudEvent } from 'cloudevents';
+import { InboxRefusedError } from '../../errors/index.js';
+import { cloudEventToReceivedEvent, type ReceivedEvent } from '../../event/index.js';
+import { binaryAttributes } from './binary-attributes.js';
+import { headerOf, type InboundRequest, isJson, mediaTypeOf } from './inbound-request.js';
+
+const STRUCTURED = 'application/cloudevents';
+const BATCH = 'application/cloudevents-batch';
+
+/**
+ * Reads a CloudEvent 1.0 in structured or binary mode (CloudEvents HTTP Protocol Binding).
+ *
+ * @throws InboxRefusedError 400 when it is none, 422 for batches and binary data.
+ */
+export function readCloudEvent(request: InboundRequest, body: string): ReceivedEvent {
+  const mediaType = mediaTypeOf(request);
+  if (mediaType.startsWith(BATCH)) {
+    throw new InboxRefusedError('batches of events are not taken here; send each event by itself.', 422);
+  }
+  const attributes = mediaType.startsWith(STRUCTURED) ? structuredAttributes(body) : binaryModeEvent(request, body);
+  requireIdentity(attributes);
+  const received = cloudEventToReceivedEvent(validate(attributes));
+  requireSameId(request, received.id);
+  // The package fills in the present for a time that is missing, which would be this delivery's and not the event's.
+  return attributes.time === undefined ? { ...received, createdAt: undefined } : received;
+}
+
+type Attributes = Record<string, unknown>;
+
+/** A member that is null counts as absent (JSON Event Format), except for the data, where it is a value. */
+function structuredAttributes(body: string): Attributes {
+  const event = parseJson(body);
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+    throw new InboxRefusedError('the body is no CloudEvent: it is no JSON object.', 400);
+  }
+  return Object.fromEntries(Object.entries(event).filter(([name, value]) => value !== null || name === 'data'));
+}
+
+function binaryModeEvent(request: InboundRequest, body: string): Attributes {
+  const attributes = binaryAttributes(request);
+  if (Object.keys(attributes).length === 0) {
+    throw new InboxRefusedError(
+      'the request is no CloudEvent: it has neither content-type application/cloudevents+json nor ce- headers.',
+      400,
+    );
+  }
+  return { ...attributes, datacontenttype: mediaTypeOf(request), data: body === '' ? undefined : parseJson(body) };
+}
+
+/** The package would make up an id that is missing, and with it a new event at every delivery. */
+function requireIdentity({ id, specversion, data_base64, datacontenttype }: Attributes): void {
+  if (typeof id !== 'string' || id === '') {
+    throw new InboxRefusedError('the CloudEvent has no "id", or it is no text.', 400);
+  }
+  if (specversion !== '1.0') {
+    throw new InboxRefusedError('the CloudEvent has another "specversion" than 1.0.', 400);
+  }
+  if (data_base64 !== undefined || (typeof datacontenttype === 'string' && !isJson(datacontenttype.toLowerCase()))) {
+    throw new InboxRefusedError('the data of the CloudEvent is not JSON.', 422);
+  }
+}
+
+function validate(attributes: Attributes): CloudEvent<unknown> {
+  try {
+    return new CloudEvent<unknown>(attributes);
+  } catch (error) {
+    throw new InboxRefusedError('the message breaks the rules of CloudEvents 1.0.', 400, { cause: error });
+  }
+}
+
+/** The signature covers webhook-id, not the ce- headers; what is deduplicated must be what was signed. */
+function requireSameId(request: InboundRequest, id: string): void {
+  const signedId = headerOf(request, 'webhook-id');
+  if (signedId === undefined || signedId === id) return;
+  throw new InboxRefusedError('webhook-id is not the id of the CloudEvent.', 400);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new InboxRefusedError('the body is no JSON.', 400, { cause: error });
+  }
+}

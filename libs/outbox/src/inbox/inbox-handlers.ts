@@ -1,0 +1,75 @@
+import type { InjectionToken } from '@nestjs/common';
+import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { nameOfToken } from '../config/index.js';
+import { ConfigurationError } from '../errors/index.js';
+import { chooseInbox } from './choose-inbox.js';
+import { consumerOf, describeHandler } from './describe-handler.js';
+import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
+import { discoverMethods, type HandlerMethod } from './handler-method.js';
+import { putInboxInterceptor } from './inbox.interceptor.js';
+import { refuseSharedEvents } from './refuse-shared-events.js';
+import { refuseUnsafeMethods } from './refuse-unsafe-methods.js';
+
+/** Finds the guarded handlers of the application and prepares those that belong to this inbox. */
+export class InboxHandlers implements GuardedHandlers {
+  private readonly methods: readonly HandlerMethod[];
+  private handlers = new Map<unknown, Map<unknown, GuardedHandler>>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    scanner: MetadataScanner,
+    /** Token of this inbox's DataSource. */
+    readonly dataSource: InjectionToken,
+    /** Quoted name of this inbox's table, for messages. */
+    private readonly table: string,
+  ) {
+    this.methods = discoverMethods(discovery, scanner);
+  }
+
+  /** Must be called while the module is constructed: routes are registered before any lifecycle hook. */
+  putInterceptors(): void {
+    for (const method of this.methods) if (method.isGuarded) putInboxInterceptor(method.method);
+  }
+
+  /**
+   * Called when every module is there and nothing is served yet.
+   *
+   * @throws ConfigurationError when a handler could not keep what the inbox promises.
+   */
+  takeHandlers(): void {
+    const inboxes = this.allInboxes();
+    this.refuseTwin(inboxes);
+    refuseUnsafeMethods(this.methods);
+    const tokens = inboxes.map((inbox) => inbox.dataSource);
+    const own = this.methods.filter(
+      (method) =>
+        method.isGuarded &&
+        (method.isRoute || consumerOf(method) !== undefined) &&
+        chooseInbox(method.where, consumerOf(method)?.dataSource, tokens) === this.dataSource,
+    );
+    const handlers = own.map((method) => ({ method, handler: describeHandler(method) }));
+    refuseSharedEvents(handlers.filter(({ method }) => method.isRoute).map(({ handler }) => handler));
+    for (const { method, handler } of handlers) {
+      const ofClass = this.handlers.get(method.controller) ?? new Map<unknown, GuardedHandler>();
+      this.handlers.set(method.controller, ofClass.set(method.method, handler));
+    }
+  }
+
+  find(controller: unknown, method: unknown): GuardedHandler | undefined {
+    return this.handlers.get(controller)?.get(method);
+  }
+
+  private allInboxes(): InboxHandlers[] {
+    const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
+    return instances.filter((instance) => instance instanceof InboxHandlers);
+  }
+
+  private refuseTwin(inboxes: readonly InboxHandlers[]): void {
+    const twin = inboxes.find((inbox) => inbox !== this && inbox.dataSource === this.dataSource);
+    if (twin === undefined) return;
+    const tables = twin.table === this.table ? `table ${this.table}` : `tables ${this.table} and ${twin.table}`;
+    throw new ConfigurationError(
+      `InboxModule is registered twice for the DataSource ${nameOfToken(this.dataSource)} (${tables}), and a handler could not tell which one is meant. Import it once; it is global by default.`,
+    );
+  }
+}

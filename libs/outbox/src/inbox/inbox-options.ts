@@ -1,0 +1,41 @@
+import type { InjectionToken } from '@nestjs/common';
+import type { MigrateMode } from '../config/index.js';
+import type { CurrentManager, IsolationLevel } from '../transaction/index.js';
+
+export interface InboxModuleOptions {
+  /** Schema of the table; default `public`. */
+  readonly schema?: string;
+  /** Name of the table; default `processed_events`; at most 48 bytes. */
+  readonly table?: string;
+  /** Default `verify`. */
+  readonly migrate?: MigrateMode;
+  /**
+   * Standard Webhooks secrets of the senders: 24 to 64 bytes in base64, with or without `whsec_`. A message signed with
+   * any of them is taken, so that a secret can be replaced without a gap.
+   */
+  readonly secret?: string | readonly string[];
+  /** Refuse messages without a signature; default true when there is a secret. A signature that is there always counts. */
+  readonly requireSignature?: boolean;
+  /** Must be true when there is no secret: whoever reaches the endpoint can then state any fact. */
+  readonly allowUnsigned?: boolean;
+  /** How far the sender's clock may be off, both ways, and how long a captured message can be replayed; default 300. */
+  readonly signatureToleranceSeconds?: number;
+  /** Largest body; default 1 MiB. The limit of the platform's body parser comes first. */
+  readonly maxBodyBytes?: number;
+  /** How long a delivery waits for another one of the same event that is being processed; default 5,000 ms. */
+  readonly waitMs?: number;
+  /** What a sender is told to wait when an event cannot be processed now (`Retry-After`); default 5. */
+  readonly retryAfterSeconds?: number;
+  /** Isolation of the transactions that the inbox opens; default the one of the database. */
+  readonly isolation?: IsolationLevel;
+  /** Where nestjs-cls or typeorm-transactional keep the current EntityManager. */
+  readonly currentManager?: CurrentManager;
+}
+
+/** What must be known before the options are: see `InboxModule.forRoot` and `forRootAsync`. */
+export interface InboxModuleExtras {
+  /** Provide everywhere (default), or only to modules that import this one. */
+  readonly isGlobal?: boolean;
+  /** Token of the DataSource, as `getDataSourceToken(name)` of `@nestjs/typeorm` gives it; default the default one. */
+  readonly dataSource?: InjectionToken;
+}

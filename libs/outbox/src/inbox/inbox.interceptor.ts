@@ -1,0 +1,39 @@
+import 'reflect-metadata';
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { defer, lastValueFrom, type Observable } from 'rxjs';
+import { findDelivery } from './delivery.js';
+
+/**
+ * Runs the handler of a message that the guard let in inside the transaction that records it; the answer leaves after
+ * the commit. It has no state and no settings: everything is with the delivery, so applications that share a controller
+ * class in one process may share this, too. What the guard did not let in passes by: a method can be guarded in one
+ * subclass and not in another.
+ */
+export class InboxInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const delivery = findDelivery(context);
+    if (delivery === undefined) return next.handle();
+    // Both the call and the subscription must happen inside the transaction, or the handler is not in its context.
+    return defer(() =>
+      delivery.apply(context, () => lastValueFrom(next.handle(), { defaultValue: undefined as unknown })),
+    );
+  }
+}
+
+/**
+ * Puts the interceptor in front of a method, once. It must be there when Nest registers the routes, which is before
+ * `onModuleInit`; nothing ever takes it away.
+ */
+export function putInboxInterceptor(method: object): void {
+  if (hasInboxInterceptor(method)) return;
+  Reflect.defineMetadata(INTERCEPTORS_METADATA, [new InboxInterceptor(), ...interceptorsOf(method)], method);
+}
+
+export function hasInboxInterceptor(method: object): boolean {
+  return interceptorsOf(method).some((interceptor) => interceptor instanceof InboxInterceptor);
+}
+
+function interceptorsOf(method: object): readonly unknown[] {
+  return (Reflect.getMetadata(INTERCEPTORS_METADATA, method) as readonly unknown[] | undefined) ?? [];
+}

@@ -1,0 +1,12 @@
+export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
+export { HttpProtocol } from './http/http-protocol.js';
+export { WebhookVerifier } from './http/webhook-verifier.js';
+export type { InboundProtocol } from './inbound-protocol.js';
+export { InboxGuard } from './inbox.guard.js';
+export { InboxService } from './inbox.service.js';
+export { InboxEntrance } from './inbox-entrance.js';
+export { InboxHandlers } from './inbox-handlers.js';
+export type { InboxMessage, InboxResult } from './inbox-message.js';
+export type { InboxModuleExtras, InboxModuleOptions } from './inbox-options.js';
+export { InboxEnvelope, InboxEvent, InboxTransaction } from './parameter.decorators.js';
+export { type ResolvedInboxOptions, resolveInboxOptions } from './resolve-inbox-options.js';

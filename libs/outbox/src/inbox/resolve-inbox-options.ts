@@ -1,0 +1,83 @@
+import { type MigrateMode, wholeNumber } from '../config/index.js';
+import { ConfigurationError } from '../errors/index.js';
+import { type InboxNames, resolveInboxNames } from '../store/index.js';
+import type { CurrentManager, IsolationLevel } from '../transaction/index.js';
+import type { InboxModuleOptions } from './inbox-options.js';
+
+/** Options with every default applied and every cross-check done. */
+export interface ResolvedInboxOptions {
+  readonly names: InboxNames;
+  readonly migrate: MigrateMode;
+  readonly secrets: readonly string[];
+  readonly requireSignature: boolean;
+  readonly signatureToleranceSeconds: number;
+  readonly maxBodyBytes: number;
+  readonly waitMs: number;
+  readonly retryAfterSeconds: number;
+  readonly isolation: IsolationLevel | undefined;
+  readonly currentManager: CurrentManager | undefined;
+}
+
+const MIB = 1_048_576;
+const HOUR_SECONDS = 3600;
+const MIGRATE_MODES: readonly MigrateMode[] = ['verify', 'auto', 'off'];
+
+/**
+ * Applies all defaults once and checks the options against each other.
+ *
+ * @throws ConfigurationError naming the options that are wrong or contradict. It never contains a secret.
+ */
+export function resolveInboxOptions(options: InboxModuleOptions): ResolvedInboxOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw new ConfigurationError('InboxModule got no options. Give it at least { secret }.');
+  }
+  const migrate = options.migrate ?? 'verify';
+  if (!MIGRATE_MODES.includes(migrate)) {
+    throw new ConfigurationError(
+      `"migrate" is ${JSON.stringify(migrate)}; it must be one of ${MIGRATE_MODES.join(', ')}.`,
+    );
+  }
+  return {
+    names: resolveInboxNames(options),
+    migrate,
+    ...resolveSignature(options),
+    signatureToleranceSeconds: number(options, 'signatureToleranceSeconds', 300, 1, 24 * HOUR_SECONDS),
+    maxBodyBytes: number(options, 'maxBodyBytes', MIB, 1, 256 * MIB),
+    waitMs: number(options, 'waitMs', 5000, 1, HOUR_SECONDS * 1000),
+    retryAfterSeconds: number(options, 'retryAfterSeconds', 5, 1, 24 * HOUR_SECONDS),
+    isolation: options.isolation,
+    currentManager: options.currentManager,
+  };
+}
+
+/** Unsigned messages are taken only where somebody said so in so many words. */
+function resolveSignature(options: InboxModuleOptions): { secrets: readonly string[]; requireSignature: boolean } {
+  const { secret, requireSignature, allowUnsigned } = options;
+  if (secret === undefined) {
+    if (requireSignature === true) {
+      throw new ConfigurationError('"requireSignature" is true, but there is no "secret". Give the senders\' secret.');
+    }
+    if (allowUnsigned !== true) {
+      throw new ConfigurationError(
+        'InboxModule has no "secret". Give the Standard Webhooks secret of the senders, or say allowUnsigned: true if nobody but them can reach this application.',
+      );
+    }
+    return { secrets: [], requireSignature: false };
+  }
+  if (allowUnsigned === true && requireSignature !== false) {
+    throw new ConfigurationError(
+      '"allowUnsigned" is true, but there is a "secret", with which signatures are required. Remove one, or add requireSignature: false to take both.',
+    );
+  }
+  const secrets = typeof secret === 'string' ? [secret] : [...secret];
+  if (secrets.length === 0) {
+    throw new ConfigurationError('"secret" is an empty list. Give at least one secret.');
+  }
+  return { secrets, requireSignature: requireSignature ?? true };
+}
+
+type NumberKey = 'signatureToleranceSeconds' | 'maxBodyBytes' | 'waitMs' | 'retryAfterSeconds';
+
+function number(options: InboxModuleOptions, key: NumberKey, fallback: number, min: number, max: number): number {
+  return wholeNumber(key, options[key], fallback, min, max);
+}
