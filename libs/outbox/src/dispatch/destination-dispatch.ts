@@ -1,8 +1,12 @@
 import { describeError } from '../errors/index.js';
-import { monotonicMs } from '../runtime/index.js';
+import { monotonicMs, waitFor } from '../runtime/index.js';
 import type { Claim } from '../store/index.js';
 import { BatchDispatch, type BatchDispatchParts } from './batch-dispatch.js';
 import { addSummaries, type DispatchSummary, nothingDispatched } from './dispatch-summary.js';
+
+/** Two dispatchers that met at a lane try again after 1 to 6 ms, this often. */
+const CONTENTION_WAIT_MS = 5;
+const CONTENTION_ROUNDS = 20;
 
 export interface DestinationDispatchParts extends BatchDispatchParts {
   /** Written into `lease_owner`. */
@@ -37,9 +41,9 @@ export class DestinationDispatch {
    */
   async claim(draining: AbortSignal, cutOff: AbortSignal): Promise<{ done: Promise<DispatchSummary> } | undefined> {
     if (draining.aborted || this.pausedForMs() > 0 || !(await this.prepare())) return undefined;
-    const claimedAt = monotonicMs();
-    const claim = await this.claimOnce();
-    if (claim === undefined) return undefined;
+    const claimed = await this.claimOnce(draining);
+    if (claimed === undefined) return undefined;
+    const { claim, claimedAt } = claimed;
     await this.reportReaped(claim);
     return { done: this.batch.dispatch(claim, claimedAt, draining, cutOff) };
   }
@@ -82,14 +86,27 @@ export class DestinationDispatch {
     return true;
   }
 
-  private async claimOnce(): Promise<Claim | undefined> {
-    const { destination, store, pause, log, owner } = this.parts;
+  private async claimOnce(draining: AbortSignal): Promise<{ claim: Claim; claimedAt: number } | undefined> {
+    const { destination, store, pause, log, owner, random } = this.parts;
     const { name, batchSize, batchBytes, leaseMs, maxAttempts } = destination;
+    const size = pause.isProbing() ? 1 : batchSize;
     try {
-      const size = pause.isProbing() ? 1 : batchSize;
-      const claim = await store.claim({ destination: name, owner, leaseMs, batchSize: size, batchBytes, maxAttempts });
-      log.databaseAnswered();
-      return claim;
+      for (let round = 0; ; round += 1) {
+        const claimedAt = monotonicMs();
+        const claim = await store.claim({
+          destination: name,
+          owner,
+          leaseMs,
+          batchSize: size,
+          batchBytes,
+          maxAttempts,
+        });
+        log.databaseAnswered();
+        if (claim === 'nothing') return undefined;
+        if (claim !== 'contended') return { claim, claimedAt };
+        if (draining.aborted || round >= CONTENTION_ROUNDS) return undefined;
+        await waitFor(1 + random() * CONTENTION_WAIT_MS, draining);
+      }
     } catch (error) {
       log.databaseFailed('claim', error);
       return undefined;

@@ -58,6 +58,8 @@ async function publish(
     const error = `the transport answered ${outcomes.length} outcomes for ${events.length} events`;
     return sameForAll(events, { kind: 'retry', error }, true);
   } catch (error) {
+    // An interrupted call may well reject; that says nothing about the event, and nothing new about the transport.
+    if (signal.aborted) return sameForAll(events, { kind: 'retry', error: describeReason(signal.reason) }, false);
     return sameForAll(events, { kind: 'retry', error: describeError(error) }, true);
   }
 }

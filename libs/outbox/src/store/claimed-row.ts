@@ -23,6 +23,12 @@ export interface ClaimedRow {
   readonly created_at: Date;
 }
 
+/** The only row of an answer without deliveries. */
+export interface EmptyRow {
+  readonly id: null;
+  readonly is_contended: boolean;
+}
+
 export function toReapedDelivery(row: ClaimedRow): ReapedDelivery {
   return {
     id: row.id,

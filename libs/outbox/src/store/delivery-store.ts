@@ -76,8 +76,11 @@ export interface Finalization {
 export interface DeliveryStore {
   /** Makes the lanes of a destination exist. Called once before its first claim. */
   prepare(destination: string): Promise<void>;
-  /** Undefined when nothing is available. Counts the attempt. */
-  claim(request: ClaimRequest): Promise<Claim | undefined>;
+  /**
+   * Counts the attempt of what it takes. `contended`: there is ordered work, but another dispatcher was just then taking
+   * it or giving it back; ask again in a moment.
+   */
+  claim(request: ClaimRequest): Promise<Claim | 'nothing' | 'contended'>;
   /** Extends the lease of what is still held; answers how many of `ids` were. */
   renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number>;
   /** Writes all outcomes and gives the lane back; answers how many were not held any more and did not change. */

@@ -1,5 +1,5 @@
 import type { Completion } from '../config/index.js';
-import { type ClaimedRow, toClaimedDelivery, toReapedDelivery } from './claimed-row.js';
+import { type ClaimedRow, type EmptyRow, toClaimedDelivery, toReapedDelivery } from './claimed-row.js';
 import type { Claim, ClaimRequest, DeliveryStore, Finalization } from './delivery-store.js';
 import { claimDeliveriesSql } from './sql/claim-deliveries.sql.js';
 import { finalizeDeliveriesSql } from './sql/finalize-deliveries.sql.js';
@@ -32,13 +32,17 @@ export class PostgresDeliveryStore implements DeliveryStore {
     await this.client.query(this.prepareSql, [destination]);
   }
 
-  async claim(request: ClaimRequest): Promise<Claim | undefined> {
+  async claim(request: ClaimRequest): Promise<Claim | 'nothing' | 'contended'> {
     const { destination, owner, leaseMs, batchSize, maxAttempts, batchBytes } = request;
     const values = [destination, owner, leaseMs, batchSize, maxAttempts, batchBytes];
     // The columns are those of the statement; a test prepares it against the migrated schema.
-    const rows = (await this.client.query(this.claimSql, values)).rows as unknown as readonly ClaimedRow[];
+    const answer = (await this.client.query(this.claimSql, values)).rows as unknown as readonly (
+      | ClaimedRow
+      | EmptyRow
+    )[];
+    const rows = answer.filter((row): row is ClaimedRow => row.id !== null);
     const [first] = rows;
-    if (first === undefined) return undefined;
+    if (first === undefined) return (answer[0] as EmptyRow | undefined)?.is_contended ? 'contended' : 'nothing';
     return {
       token: first.token,
       destination,

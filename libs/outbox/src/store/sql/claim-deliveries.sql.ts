@@ -10,7 +10,8 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  * $1 destination, $2 owner, $3 lease in ms, $4 most deliveries of each kind, $5 attempts until dead, $6 most bytes.
  *
  * Rides `…_unordered` (destination, available_at, id) and `…_lane` (destination, lane, id); `…_holding` tells the keys
- * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. No row: nothing is due.
+ * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. One row without an `id`:
+ * nothing is due, or, if `is_contended`, another dispatcher was just then changing the lanes that are due.
  *
  * Ordered deliveries are safe in one statement because a lane is taken only if its row is the one that this
  * statement's snapshot saw (`revision`): whoever changed deliveries of the lane since has changed its row too. A row of
@@ -23,18 +24,18 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   const holding = '(h.status = 1 or h.available_at > now())';
   return `with token as materialized (
   select nextval('${names.token.replaceAll("'", "''")}') as value
-), seen as materialized (
-  select l.lane, l.revision from ${lane} l where l.destination = $1 and ${free}
-), free_lane as materialized (
-  select l.lane from ${lane} l
+), due_lane as materialized (
+  select l.lane, l.revision from ${lane} l
   where l.destination = $1 and ${free}
-    and l.revision = (select s.revision from seen s where s.lane = l.lane)
     and exists (
       select from ${delivery} d
       where d.destination = $1 and d.lane = l.lane and d.status = 0 and d.available_at <= now()
         and not exists (
           select from ${delivery} h
           where h.destination = $1 and h.lane = l.lane and h.ordering_key = d.ordering_key and h.holds_key and ${holding}))
+), free_lane as materialized (
+  select l.lane from ${lane} l
+  where l.destination = $1 and ${free} and l.revision = (select s.revision from due_lane s where s.lane = l.lane)
   order by l.claimed_at limit 1
   for update skip locked
 ), ordered as materialized (
@@ -79,7 +80,10 @@ select c.id::text, c.event_id, c.status = 1 as is_reaped, c.ordering_key::text, 
   (extract(epoch from clock_timestamp() - c.created_at) * 1000)::float8 as age_ms,
   (select value from token)::text as token, (select lane from leased_lane) as lane,
   e.id is not null as is_logged, e.type, e.aggregatetype, e.aggregateid, e.payload::text, e.headers::text, e.version,
-  e.sequence::text, e.created_at
-from claimed c left join ${names.event} e on e.id = c.event_id
+  e.sequence::text, e.created_at,
+  c.id is null and exists (select from due_lane) as is_contended
+from (select) as always
+left join claimed c on true
+left join ${names.event} e on e.id = c.event_id
 order by c.id`;
 }
