@@ -45,6 +45,21 @@ export {
   type OutboxEventOptions,
   type ReceivedEvent,
 } from './event/index.js';
+export {
+  Inbox,
+  InboxConsumer,
+  type InboxConsumerOptions,
+  InboxEnvelope,
+  InboxEvent,
+  InboxGuard,
+  type InboxMessage,
+  type InboxModuleExtras,
+  type InboxModuleOptions,
+  type InboxResult,
+  InboxService,
+  InboxTransaction,
+} from './inbox/index.js';
+export { InboxModule, type InboxOptionsFactory, InjectInbox } from './inbox.module.js';
 export { BacklogService, DeadLetterService, type RetentionOptions, RetentionService } from './ops/index.js';
 export { getOutboxToken, InjectOutbox, OutboxModule, type OutboxOptionsFactory } from './outbox.module.js';
 export { type MigrationClass, type OutboxSchemaOptions, outboxMigrations, outboxSchemaSql } from './store/index.js';
