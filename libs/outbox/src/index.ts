@@ -62,7 +62,19 @@ export {
 export { InboxModule, type InboxOptionsFactory, InjectInbox } from './inbox.module.js';
 export { BacklogService, DeadLetterService, type RetentionOptions, RetentionService } from './ops/index.js';
 export { getOutboxToken, InjectOutbox, OutboxModule, type OutboxOptionsFactory } from './outbox.module.js';
-export { type MigrationClass, type OutboxSchemaOptions, outboxMigrations, outboxSchemaSql } from './store/index.js';
+export {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type DestinationBacklog,
+  type InboxSchemaOptions,
+  inboxMigrations,
+  inboxSchemaSql,
+  type MigrationClass,
+  type OutboxSchemaOptions,
+  outboxMigrations,
+  outboxSchemaSql,
+  type PrunedRows,
+} from './store/index.js';
 export { type CurrentManager, type IsolationLevel, outsideTransaction } from './transaction/index.js';
 export type {
   OutgoingEvent,
