@@ -26,14 +26,13 @@ export function ambientRunner(dataSource: DataSource): QueryRunner | undefined {
   return frame === undefined || frame.ended ? undefined : frame.runner;
 }
 
-/** Runs `work` with `runner` as its transaction; afterwards the frame counts as ended for whatever still runs. */
-export async function withFrame<T>(dataSource: DataSource, runner: QueryRunner, work: () => Promise<T>): Promise<T> {
-  const frame: AmbientFrame = { dataSource, runner, parent: storage.getStore(), ended: false };
-  try {
-    return await storage.run(frame, work);
-  } finally {
-    frame.ended = true;
-  }
+/** A frame inside those that are open now. Whoever opens it sets `ended` when the transaction is over. */
+export function openFrame(dataSource: DataSource, runner: QueryRunner): AmbientFrame {
+  return { dataSource, runner, parent: storage.getStore(), ended: false };
+}
+
+export function runInFrame<T>(frame: AmbientFrame, work: () => T): T {
+  return storage.run(frame, work);
 }
 
 /** Runs `work` as if no transaction were open around it. */

@@ -14,20 +14,22 @@ const ownRunners = new WeakMap<EntityManager, QueryRunner>();
  * DataSource take part in the ambient transaction. Idempotent. Outside a transaction nothing changes.
  *
  * A manager reads its runner through an accessor on the prototype, because many applications build repositories with
- * `dataSource.createEntityManager()` before this library is there. What needs more than the accessor is wrapped on the
- * instance: a repository must not keep our runner, and `manager.release()` must not release it.
+ * `dataSource.createEntityManager()` before this library is there. What needs more than the accessor is wrapped there
+ * too: a repository must not keep our runner, and `manager.release()` must not release it.
  */
 export function enlistDataSource(dataSource: DataSource): void {
   if (enlisted.has(dataSource)) return;
   enlisted.add(dataSource);
   patchPrototype(entityManagerPrototype(dataSource.manager));
   wrapDataSource(dataSource);
-  wrapRootManager(dataSource.manager);
 }
 
-function patchPrototype(prototype: object): void {
+function patchPrototype(prototype: EntityManager): void {
   if (patchedPrototypes.has(prototype)) return;
   patchedPrototypes.add(prototype);
+  hideAmbientRunner(prototype, 'getRepository');
+  hideAmbientRunner(prototype, 'getTreeRepository');
+  hideAmbientRunner(prototype, 'release');
   Object.defineProperty(prototype, 'queryRunner', {
     configurable: true,
     enumerable: false,
@@ -61,13 +63,15 @@ function wrapDataSource(dataSource: DataSource): void {
   } as DataSource['createQueryBuilder'];
 }
 
-function wrapRootManager(manager: EntityManager): void {
-  const { getRepository, getTreeRepository, release } = manager;
-  manager.getRepository = ((...args: Parameters<typeof getRepository>) =>
-    outsideTransaction(() => getRepository.apply(manager, args))) as typeof getRepository;
-  manager.getTreeRepository = ((...args: Parameters<typeof getTreeRepository>) =>
-    outsideTransaction(() => getTreeRepository.apply(manager, args))) as typeof getTreeRepository;
-  manager.release = () => outsideTransaction(() => release.call(manager));
+/** Makes a method see only the runner that its manager was made with. */
+function hideAmbientRunner(prototype: EntityManager, name: 'getRepository' | 'getTreeRepository' | 'release'): void {
+  // The three have nothing in common but this: arguments and result pass through unchanged.
+  const methods = prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const method = methods[name];
+  if (method === undefined) return;
+  methods[name] = function (this: EntityManager, ...args) {
+    return ownRunners.has(this) ? method.apply(this, args) : outsideTransaction(() => method.apply(this, args));
+  };
 }
 
 /** TypeORM 1 says `dataSource`, 0.3 says `connection`. */
@@ -76,13 +80,13 @@ export function dataSourceOf(manager: EntityManager): DataSource | undefined {
   return either.dataSource ?? either.connection;
 }
 
-function entityManagerPrototype(manager: EntityManager): object {
+function entityManagerPrototype(manager: EntityManager): EntityManager {
   for (
     let prototype = Object.getPrototypeOf(manager);
     prototype !== null;
     prototype = Object.getPrototypeOf(prototype)
   ) {
-    if (Object.getPrototypeOf(prototype) === Object.prototype) return prototype as object;
+    if (Object.getPrototypeOf(prototype) === Object.prototype) return prototype as EntityManager;
   }
   throw new ConfigurationError('dataSource.manager is no EntityManager. Give the outbox a TypeORM DataSource.');
 }

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { TransactionNotCommittedError } from '../errors/index.js';
-import { withFrame } from './ambient-frame.js';
+import { openFrame, runInFrame } from './ambient-frame.js';
 import { closeAfterTransaction } from './client-gate.js';
 import type { CommitWatch } from './commit-watch.js';
 import { destroyConnection, type PgClient } from './pg-client.js';
@@ -19,18 +19,21 @@ export async function runOwnTransaction<T>(
 ): Promise<T> {
   watch.ensureInstalled();
   const runner = dataSource.createQueryRunner();
+  const frame = openFrame(dataSource, runner);
   let openGate: (() => void) | undefined;
   try {
     const client: unknown = await runner.connect();
     openGate = isGateable(client) ? closeAfterTransaction(client) : undefined;
     await runner.startTransaction(isolation);
-    const result = await withFrame(dataSource, runner, () => work(runner.manager));
+    const result = await runInFrame(frame, () => work(runner.manager));
     await commit(runner, watch);
     return result;
   } catch (error) {
     await rollBack(runner);
     throw error;
   } finally {
+    // Not before COMMIT or ROLLBACK was answered: what was not awaited must still meet the gate, not auto-commit.
+    frame.ended = true;
     openGate?.();
     watch.forget(runner);
     await giveBack(runner);

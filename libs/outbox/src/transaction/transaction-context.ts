@@ -5,7 +5,7 @@ import {
   NoActiveTransactionError,
   TransactionEndedError,
 } from '../errors/index.js';
-import { findFrame, withFrame } from './ambient-frame.js';
+import { ambientRunner, findFrame, openFrame, runInFrame } from './ambient-frame.js';
 import { dataSourceOf, enlistDataSource } from './ambient-hooks.js';
 import { CommitWatch } from './commit-watch.js';
 import { type IsolationLevel, runOwnTransaction } from './owned-transaction.js';
@@ -57,7 +57,15 @@ export class TransactionContext {
         `isolation ${options.isolation} was asked for inside a transaction that is already open. Ask for it where the outermost transaction begins.`,
       );
     }
-    return withFrame(this.dataSource, existing.queryRunner, () => work(existing));
+    // The frame that is there ends with its transaction; one of our own would end with this call, and what the call
+    // did not await would then auto-commit while the transaction is still open.
+    if (existing.queryRunner === ambientRunner(this.dataSource)) return work(existing);
+    const frame = openFrame(this.dataSource, existing.queryRunner);
+    try {
+      return await runInFrame(frame, () => work(existing));
+    } finally {
+      frame.ended = true;
+    }
   }
 
   /** True for a manager of this DataSource with an active transaction. */
