@@ -18,13 +18,15 @@ export async function revertStep(queryable: Queryable, component: SchemaComponen
   for (const statement of stepDown(component, step)) await queryable.query(statement);
 }
 
-/** Version of the tables; zero when they are not there. */
+/**
+ * Version of the tables; zero when they are not there. `to_regclass` alone may answer from this session's cache what was
+ * true before it waited for another process that migrates; a statement that reads a relation looks again.
+ */
 export async function versionIn(queryable: Queryable, component: SchemaComponent): Promise<number> {
-  const [table] = (await queryable.query('select to_regclass($1) is not null as present', [
-    component.versionTable,
-  ])) as {
-    present: boolean;
-  }[];
+  const [table] = (await queryable.query(
+    'select exists (select from pg_catalog.pg_class where oid = to_regclass($1)) as present',
+    [component.versionTable],
+  )) as { present: boolean }[];
   if (!table?.present) return 0;
   const [row] = (await queryable.query(`select version from ${component.versionTable} where component = $1`, [
     component.name,
