@@ -19,6 +19,7 @@ import {
   type ResolvedInboxOptions,
   resolveInboxOptions,
   WebhookVerifier,
+  warnAboutBodyParser,
 } from './inbox/index.js';
 import { ensureSchema, inboxComponent, TypeOrmInboxStore } from './store/index.js';
 import { TransactionContext } from './transaction/index.js';
@@ -58,6 +59,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
     @Inject(InboxHandlers) private readonly handlers: InboxHandlers,
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
     @Inject(OPTIONS) private readonly options: ResolvedInboxOptions,
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
   ) {
     super();
     handlers.putInterceptors();
@@ -66,6 +68,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
   /** Nothing is served yet. @throws ConfigurationError, SchemaVersionError, DatabaseUnreachableError */
   async onModuleInit(): Promise<void> {
     this.handlers.takeHandlers();
+    if (this.handlers.hasRoutes) warnAboutBodyParser(this.host);
     await ensureSchema(this.dataSource, inboxComponent(this.options.names), this.options.migrate);
   }
 }

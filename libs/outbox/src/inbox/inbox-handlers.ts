@@ -13,7 +13,8 @@ import { refuseUnsafeMethods } from './refuse-unsafe-methods.js';
 /** Finds the guarded handlers of the application and prepares those that belong to this inbox. */
 export class InboxHandlers implements GuardedHandlers {
   private readonly methods: readonly HandlerMethod[];
-  private handlers = new Map<unknown, Map<unknown, GuardedHandler>>();
+  private routes = 0;
+  private readonly handlers = new Map<unknown, Map<unknown, GuardedHandler>>();
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -48,11 +49,18 @@ export class InboxHandlers implements GuardedHandlers {
         chooseInbox(method.where, consumerOf(method)?.dataSource, tokens) === this.dataSource,
     );
     const handlers = own.map((method) => ({ method, handler: describeHandler(method) }));
-    refuseSharedEvents(handlers.filter(({ method }) => method.isRoute).map(({ handler }) => handler));
+    const routes = handlers.filter(({ method }) => method.isRoute);
+    refuseSharedEvents(routes.map(({ handler }) => handler));
+    this.routes = routes.length;
     for (const { method, handler } of handlers) {
       const ofClass = this.handlers.get(method.controller) ?? new Map<unknown, GuardedHandler>();
       this.handlers.set(method.controller, ofClass.set(method.method, handler));
     }
+  }
+
+  /** Does any of the handlers answer HTTP requests? */
+  get hasRoutes(): boolean {
+    return this.routes > 0;
   }
 
   find(controller: unknown, method: unknown): GuardedHandler | undefined {

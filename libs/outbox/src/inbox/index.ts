@@ -1,5 +1,6 @@
 export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
 export { HttpProtocol } from './http/http-protocol.js';
+export { warnAboutBodyParser } from './http/warn-about-body-parser.js';
 export { WebhookVerifier } from './http/webhook-verifier.js';
 export type { InboundProtocol } from './inbound-protocol.js';
 export { InboxGuard } from './inbox.guard.js';

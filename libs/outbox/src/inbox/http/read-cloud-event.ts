@@ -1,4 +1,4 @@
-import { CloudEvent } from 'cloudevents';
+import { CloudEvent, ValidationError } from 'cloudevents';
 import { InboxRefusedError } from '../../errors/index.js';
 import { cloudEventToReceivedEvent, type ReceivedEvent } from '../../event/index.js';
 import { binaryAttributes } from './binary-attributes.js';
@@ -64,8 +64,21 @@ function validate(attributes: Attributes): CloudEvent<unknown> {
   try {
     return new CloudEvent<unknown>(attributes);
   } catch (error) {
-    throw new InboxRefusedError('the message breaks the rules of CloudEvents 1.0.', 400, { cause: error });
+    throw new InboxRefusedError('the message breaks the rules of CloudEvents 1.0.', 400, {
+      cause: error,
+      problems: problemsOf(error),
+    });
   }
+}
+
+/** The package gives the schema's complaints as a list, or one of its own as text. */
+function problemsOf(error: unknown): string[] {
+  if (!(error instanceof ValidationError)) return [];
+  const complaints = (error.errors as unknown[]).map((complaint) => {
+    const { instancePath = '', message = '' } = complaint as { instancePath?: string; message?: string };
+    return `${instancePath.slice(1)} ${message}`.trim();
+  });
+  return complaints.length > 0 ? complaints : error.message.split('\n', 1);
 }
 
 /** The signature covers webhook-id, not the ce- headers; what is deduplicated must be what was signed. */
