@@ -19,6 +19,8 @@ export interface OutboxTableOptions {
   readonly lane?: string;
   /** Default `outbox_aggregate`. */
   readonly aggregate?: string;
+  /** Default `outbox_destination`. */
+  readonly destination?: string;
 }
 
 /** One named place that events must reach, with its own delivery state and its own pace. */
@@ -44,7 +46,10 @@ export interface DestinationOptions {
   readonly retryCapMs?: number;
   /** A deferred event older than this becomes a dead letter; default 7 days. An unreachable destination has no limit. */
   readonly maxDeferAgeMs?: number;
-  /** First pause when the destination cannot be reached, doubled up to `pauseCapMs`, with jitter; default 1,000 ms. */
+  /**
+   * First pause of the destination, for all dispatchers, when it cannot be reached; doubled up to `pauseCapMs`, with
+   * jitter; default 1,000 ms.
+   */
   readonly pauseBaseMs?: number;
   /** Default 30,000 ms. */
   readonly pauseCapMs?: number;

@@ -17,6 +17,7 @@ export function resolveTables(tables: OutboxTableOptions = {}): Required<OutboxT
     delivery: identifier('tables.delivery', tables.delivery ?? 'outbox_delivery', MAX_TABLE_BYTES),
     lane: identifier('tables.lane', tables.lane ?? 'outbox_lane', MAX_TABLE_BYTES),
     aggregate: identifier('tables.aggregate', tables.aggregate ?? 'outbox_aggregate', MAX_TABLE_BYTES),
+    destination: identifier('tables.destination', tables.destination ?? 'outbox_destination', MAX_TABLE_BYTES),
   };
   const names = Object.entries(resolved);
   for (const [index, [key, name]] of names.entries()) {

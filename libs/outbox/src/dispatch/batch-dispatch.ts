@@ -3,7 +3,7 @@ import type { OnDead } from '../event/index.js';
 import { type Random, waitFor } from '../runtime/index.js';
 import type { Claim, ClaimedDelivery, DeliveryStore, Finalization } from '../store/index.js';
 import { held, type PublishOutcome } from '../transports/index.js';
-import type { DestinationPause } from './destination-pause.js';
+import type { Breaker } from './breaker.js';
 import type { DispatchLog } from './dispatch-log.js';
 import type { DispatchSummary } from './dispatch-summary.js';
 import { LeaseKeeper } from './lease-keeper.js';
@@ -18,7 +18,7 @@ const FINALIZE_RETRY_CAP_MS = 2000;
 export interface BatchDispatchParts {
   readonly destination: ResolvedDestination;
   readonly store: DeliveryStore;
-  readonly pause: DestinationPause;
+  readonly breaker: Breaker;
   readonly log: DispatchLog;
   readonly onDead: (type: string | undefined) => OnDead;
   readonly random: Random;
@@ -65,7 +65,10 @@ export class BatchDispatch {
       delivery.envelope === undefined
         ? { kind: 'dead', error: delivery.problem ?? 'the event cannot be read' }
         : (outcomes.get(delivery.id)?.outcome ?? held);
-    const pauseMs = this.notePause([...outcomes.values()].map(({ outcome }) => outcome));
+    const pauseMs = await this.noteReachability(
+      claim,
+      [...outcomes.values()].map(({ outcome }) => outcome),
+    );
     const settled = settleOutcomes(claim.deliveries, outcomeOf, { destination, onDead, pauseMs, random });
     const leaseLost = await this.finalize(claim, settled, keeper);
     if (leaseLost > 0) log.leaseLost(claim, leaseLost);
@@ -83,19 +86,13 @@ export class BatchDispatch {
   }
 
   /** @returns for how long an unreachable destination is left alone, in ms; 0 when it was reached. */
-  private notePause(outcomes: readonly PublishOutcome[]): number {
-    const { pause, log } = this.parts;
+  private async noteReachability(claim: Claim, outcomes: readonly PublishOutcome[]): Promise<number> {
+    const { breaker } = this.parts;
     const failure = outcomes.find((outcome) => outcome.kind === 'unreachable');
-    if (failure !== undefined) {
-      const pauseMs = pause.recordUnreachable();
-      log.unreachable(failure.error, pauseMs);
-      return pauseMs;
-    }
-    const wasReached = outcomes.some(({ kind }) => kind !== 'held');
-    if (wasReached && pause.isProbing()) {
-      pause.recordReached();
-      log.reachable();
-    }
+    if (failure !== undefined) return breaker.trip(failure.error, claim.isProbe);
+    if (!claim.isProbe) return 0;
+    if (outcomes.some(({ kind }) => kind !== 'held')) await breaker.close();
+    else await breaker.giveProbeBack();
     return 0;
   }
 

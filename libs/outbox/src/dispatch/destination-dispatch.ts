@@ -27,11 +27,11 @@ export class DestinationDispatch {
   }
 
   get batchesInFlight(): number {
-    return this.parts.pause.isProbing() ? 1 : this.parts.destination.batchesInFlight;
+    return this.parts.destination.batchesInFlight;
   }
 
   pausedForMs(): number {
-    return this.parts.pause.remainingMs();
+    return this.parts.breaker.remainingMs();
   }
 
   /**
@@ -68,7 +68,7 @@ export class DestinationDispatch {
   /** Connects the transport and makes the lanes exist, before the first claim. A failure pauses the destination. */
   private async prepare(): Promise<boolean> {
     if (this.isPrepared) return true;
-    const { destination, store, pause, log } = this.parts;
+    const { destination, store, breaker, log } = this.parts;
     try {
       await store.prepare(destination.name);
       log.databaseAnswered();
@@ -79,7 +79,7 @@ export class DestinationDispatch {
     try {
       await destination.transport.connect?.();
     } catch (error) {
-      log.unreachable(describeError(error), pause.recordUnreachable());
+      await breaker.trip(describeError(error), true);
       return false;
     }
     this.isPrepared = true;
@@ -87,24 +87,17 @@ export class DestinationDispatch {
   }
 
   private async claimOnce(draining: AbortSignal): Promise<{ claim: Claim; claimedAt: number } | undefined> {
-    const { destination, store, pause, log, owner, random } = this.parts;
+    const { destination, store, breaker, log, owner, random } = this.parts;
     const { name, batchSize, batchBytes, leaseMs, maxAttempts } = destination;
-    const size = pause.isProbing() ? 1 : batchSize;
     try {
       for (let round = 0; ; round += 1) {
         const claimedAt = monotonicMs();
-        const claim = await store.claim({
-          destination: name,
-          owner,
-          leaseMs,
-          batchSize: size,
-          batchBytes,
-          maxAttempts,
-        });
+        const answer = await store.claim({ destination: name, owner, leaseMs, batchSize, batchBytes, maxAttempts });
         log.databaseAnswered();
-        if (claim === 'nothing') return undefined;
-        if (claim !== 'contended') return { claim, claimedAt };
-        if (draining.aborted || round >= CONTENTION_ROUNDS) return undefined;
+        if (answer.kind === 'claimed') return { claim: answer.claim, claimedAt };
+        if (answer.kind === 'paused') breaker.noteResume(answer.resumeMs);
+        if (answer.kind === 'nothing' && answer.isProbe) await breaker.giveProbeBack();
+        if (answer.kind !== 'contended' || draining.aborted || round >= CONTENTION_ROUNDS) return undefined;
         await waitFor(1 + random() * CONTENTION_WAIT_MS, draining);
       }
     } catch (error) {

@@ -12,7 +12,7 @@ export class DispatchLog {
     private readonly destination: string,
   ) {}
 
-  databaseFailed(action: 'claim' | 'finalize', error: unknown): void {
+  databaseFailed(action: 'claim' | 'finalize' | 'breaker', error: unknown): void {
     if (this.isDatabaseDown) return;
     this.isDatabaseDown = true;
     this.logger.error(

@@ -2,11 +2,12 @@ import type { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { ResolvedOptions } from '../config/index.js';
 import { describeError } from '../errors/index.js';
+import type { OnDead } from '../event/index.js';
 import { logLine, systemRandom } from '../runtime/index.js';
-import { DispatcherPool, type OutboxNames, PostgresDeliveryStore } from '../store/index.js';
+import { DispatcherPool, type OutboxNames, PostgresBreakerStore, PostgresDeliveryStore } from '../store/index.js';
+import { Breaker } from './breaker.js';
 import { DestinationDispatch } from './destination-dispatch.js';
 import { DestinationLoop } from './destination-loop.js';
-import { DestinationPause } from './destination-pause.js';
 import { DispatchLog } from './dispatch-log.js';
 import { addSummaries, type DispatchSummary, nothingDispatched } from './dispatch-summary.js';
 
@@ -32,18 +33,15 @@ export class DispatcherEngine {
       logger.warn(logLine('dispatcher connection lost', { error: describeError(error) })),
     );
     const store = new PostgresDeliveryStore(this.pool, names, options.completion);
-    this.dispatches = [...options.destinations.values()].map(
-      (destination) =>
-        new DestinationDispatch({
-          destination,
-          store,
-          owner: options.dispatcher.instanceName,
-          pause: new DestinationPause(destination, systemRandom),
-          log: new DispatchLog(logger, destination.name),
-          onDead: (type) => (type === undefined ? 'block' : (options.routes.definitionOf(type)?.onDead ?? 'block')),
-          random: systemRandom,
-        }),
-    );
+    const breakers = new PostgresBreakerStore(this.pool, names);
+    const onDead = (type: string | undefined): OnDead =>
+      (type === undefined ? undefined : options.routes.definitionOf(type)?.onDead) ?? 'block';
+    this.dispatches = [...options.destinations.values()].map((destination) => {
+      const log = new DispatchLog(logger, destination.name);
+      const breaker = new Breaker(destination, breakers, log, systemRandom);
+      const owner = options.dispatcher.instanceName;
+      return new DestinationDispatch({ destination, store, breaker, log, owner, onDead, random: systemRandom });
+    });
   }
 
   startLoops(): void {

@@ -21,12 +21,17 @@ export interface ClaimedRow {
   readonly version: number;
   readonly sequence: string | null;
   readonly created_at: Date;
+  readonly is_probe: boolean;
 }
 
 /** The only row of an answer without deliveries. */
 export interface EmptyRow {
   readonly id: null;
   readonly is_contended: boolean;
+  readonly is_probe: boolean;
+  /** Null for a destination that was never prepared. */
+  readonly is_open: boolean | null;
+  readonly resume_ms: number | null;
 }
 
 export function toReapedDelivery(row: ClaimedRow): ReapedDelivery {

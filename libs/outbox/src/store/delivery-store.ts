@@ -41,9 +41,20 @@ export interface Claim {
   readonly destination: string;
   /** The lane leased with this claim; undefined when it holds no ordered deliveries. */
   readonly lane: number | undefined;
+  /** The destination could not be reached before; this claim's single delivery finds out whether it can now. */
+  readonly isProbe: boolean;
   readonly deliveries: readonly ClaimedDelivery[];
   readonly reaped: readonly ReapedDelivery[];
 }
+
+export type ClaimAnswer =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  /** Nothing is due. `isProbe`: this was to be the probe; give it back. */
+  | { readonly kind: 'nothing'; readonly isProbe: boolean }
+  /** There is ordered work, but another dispatcher was just then taking it or giving it back; ask again in a moment. */
+  | { readonly kind: 'contended' }
+  /** The destination could not be reached; it is left alone for that long, or until a probe reaches it. */
+  | { readonly kind: 'paused'; readonly resumeMs: number };
 
 export interface Rescheduled {
   readonly id: string;
@@ -74,13 +85,10 @@ export interface Finalization {
  * changes only deliveries that still carry it; two claims never hold one delivery, nor one lane, under valid leases.
  */
 export interface DeliveryStore {
-  /** Makes the lanes of a destination exist. Called once before its first claim. */
+  /** Makes a destination known. Called once before its first claim. */
   prepare(destination: string): Promise<void>;
-  /**
-   * Counts the attempt of what it takes. `contended`: there is ordered work, but another dispatcher was just then taking
-   * it or giving it back; ask again in a moment.
-   */
-  claim(request: ClaimRequest): Promise<Claim | 'nothing' | 'contended'>;
+  /** Counts the attempt of what it takes. */
+  claim(request: ClaimRequest): Promise<ClaimAnswer>;
   /** Extends the lease of what is still held; answers how many of `ids` were. */
   renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number>;
   /** Writes all outcomes and gives the lane back; answers how many were not held any more and did not change. */

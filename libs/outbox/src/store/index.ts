@@ -1,8 +1,10 @@
 export type { BacklogStore, DestinationBacklog } from './backlog-store.js';
+export type { BreakerStore, TripRequest } from './breaker-store.js';
 export { DataSourceClient } from './data-source-client.js';
 export type { DeadLetter, DeadLetterFilter, DeadLetterStore } from './dead-letter-store.js';
 export type {
   Claim,
+  ClaimAnswer,
   ClaimedDelivery,
   ClaimRequest,
   DeadLettered,
@@ -26,6 +28,7 @@ export { ensureSchema } from './migrations/schema-guard.js';
 export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
 export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
 export { PostgresBacklogStore } from './postgres-backlog-store.js';
+export { PostgresBreakerStore } from './postgres-breaker-store.js';
 export { PostgresDeadLetterStore } from './postgres-dead-letter-store.js';
 export { PostgresDeliveryStore } from './postgres-delivery-store.js';
 export { PostgresEventStore } from './postgres-event-store.js';

@@ -1,9 +1,9 @@
 import type { Completion } from '../config/index.js';
 import { type ClaimedRow, type EmptyRow, toClaimedDelivery, toReapedDelivery } from './claimed-row.js';
-import type { Claim, ClaimRequest, DeliveryStore, Finalization } from './delivery-store.js';
+import type { Claim, ClaimAnswer, ClaimRequest, DeliveryStore, Finalization } from './delivery-store.js';
 import { claimDeliveriesSql } from './sql/claim-deliveries.sql.js';
 import { finalizeDeliveriesSql } from './sql/finalize-deliveries.sql.js';
-import { prepareLanesSql } from './sql/prepare-lanes.sql.js';
+import { prepareDestinationSql } from './sql/prepare-destination.sql.js';
 import { renewLeasesSql } from './sql/renew-leases.sql.js';
 import { unblockKeysSql } from './sql/unblock-keys.sql.js';
 import type { SqlClient } from './sql-client.js';
@@ -21,7 +21,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     names: OutboxNames,
     completion: Completion,
   ) {
-    this.prepareSql = prepareLanesSql(names);
+    this.prepareSql = prepareDestinationSql(names);
     this.claimSql = claimDeliveriesSql(names);
     this.renewSql = renewLeasesSql(names);
     this.finalizeSql = finalizeDeliveriesSql(names, completion);
@@ -32,7 +32,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     await this.client.query(this.prepareSql, [destination]);
   }
 
-  async claim(request: ClaimRequest): Promise<Claim | 'nothing' | 'contended'> {
+  async claim(request: ClaimRequest): Promise<ClaimAnswer> {
     const { destination, owner, leaseMs, batchSize, maxAttempts, batchBytes } = request;
     const values = [destination, owner, leaseMs, batchSize, maxAttempts, batchBytes];
     // The columns are those of the statement; a test prepares it against the migrated schema.
@@ -42,14 +42,16 @@ export class PostgresDeliveryStore implements DeliveryStore {
     )[];
     const rows = answer.filter((row): row is ClaimedRow => row.id !== null);
     const [first] = rows;
-    if (first === undefined) return (answer[0] as EmptyRow | undefined)?.is_contended ? 'contended' : 'nothing';
-    return {
+    if (first === undefined) return emptyAnswer(answer[0] as EmptyRow | undefined);
+    const claim: Claim = {
       token: first.token,
       destination,
       lane: first.lane ?? undefined,
+      isProbe: first.is_probe,
       deliveries: rows.filter((row) => !row.is_reaped).map(toClaimedDelivery),
       reaped: rows.filter((row) => row.is_reaped).map(toReapedDelivery),
     };
+    return { kind: 'claimed', claim };
   }
 
   async renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number> {
@@ -82,4 +84,10 @@ export class PostgresDeliveryStore implements DeliveryStore {
   async unblock(ids: readonly string[]): Promise<void> {
     await this.client.query(this.unblockSql, [ids]);
   }
+}
+
+function emptyAnswer(row: EmptyRow | undefined): ClaimAnswer {
+  if (row?.is_open === false) return { kind: 'paused', resumeMs: Math.max(0, row.resume_ms ?? 0) };
+  if (row?.is_contended) return { kind: 'contended' };
+  return { kind: 'nothing', isProbe: row?.is_probe ?? false };
 }

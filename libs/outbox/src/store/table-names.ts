@@ -7,6 +7,7 @@ export interface OutboxNames {
   readonly delivery: string;
   readonly lane: string;
   readonly aggregate: string;
+  readonly destination: string;
   /** Finished deliveries with completion `archive`. */
   readonly archive: string;
   /** Sequence of the fencing tokens. */
@@ -33,6 +34,7 @@ export function outboxNames(schema: string, tables: Required<OutboxTableOptions>
     delivery: qualified(tables.delivery),
     lane: qualified(tables.lane),
     aggregate: qualified(tables.aggregate),
+    destination: qualified(tables.destination),
     archive: qualified(`${tables.delivery}_archive`),
     token: qualified(`${tables.delivery}_token`),
     status: qualified(`${tables.event}_status`),

@@ -3,7 +3,7 @@ import type { SchemaStep } from './schema-component.js';
 
 /**
  * The insert-only event log (Debezium's Outbox Event Router can be pointed at it), the narrow delivery queue, the lanes
- * that keep order, and the counters of ordered aggregates.
+ * that keep order, the counters of ordered aggregates, and what is known of each destination's reachability.
  *
  * What keeps the queue fast: no column that a claim changes is part of an index key or predicate, so claims are HOT
  * updates; half-empty pages leave room for them; autovacuum comes early because rows live for milliseconds.
@@ -45,11 +45,17 @@ export function eventLogAndDeliveryQueue(names: OutboxNames): SchemaStep {
   sequence bigint not null,
   primary key (aggregatetype, aggregateid)
 ) with (fillfactor = 80)`,
+      `create table ${names.destination} (
+  destination varchar(100) primary key,
+  failures integer not null default 0,
+  resume_at timestamptz not null default '-infinity',
+  last_error text
+) with (fillfactor = 50)`,
       statusView(names),
     ],
     down: [
       `drop view ${names.status}`,
-      `drop table ${names.aggregate}, ${names.lane}, ${names.archive}, ${names.delivery}, ${names.event}`,
+      `drop table ${names.destination}, ${names.aggregate}, ${names.lane}, ${names.archive}, ${names.delivery}, ${names.event}`,
       `drop sequence ${names.token}`,
     ],
   };

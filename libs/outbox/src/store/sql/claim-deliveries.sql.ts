@@ -11,22 +11,33 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  *
  * Rides `…_unordered` (destination, available_at, id) and `…_lane` (destination, lane, id); `…_holding` tells the keys
  * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. One row without an `id`:
- * nothing is due, or, if `is_contended`, another dispatcher was just then changing the lanes that are due.
+ * nothing is due, or, if `is_contended`, another dispatcher was just then changing the lanes that are due, or, if not
+ * `is_open`, the destination could not be reached and is left alone for `resume_ms`. When that time is over, one claim
+ * of all dispatchers becomes the probe (`is_probe`) and takes a single delivery; the others wait for its outcome.
  *
  * Ordered deliveries are safe in one statement because a lane is taken only if its row is the one that this
  * statement's snapshot saw (`revision`): whoever changed deliveries of the lane since has changed its row too. A row of
  * a leased lane is never skipped when locked, because its followers would overtake it.
  */
 export function claimDeliveriesSql(names: OutboxNames): string {
-  const { delivery, lane } = names;
+  const { delivery, lane, destination } = names;
   const free = '(l.lease_until is null or l.lease_until < now())';
   const spent = 'd.lease_until is not null and d.attempts >= $5';
+  const open = '(select is_open from gate)';
   const holding = '(h.status = 1 or h.available_at > now())';
   return `with token as materialized (
   select nextval('${names.token.replaceAll("'", "''")}') as value
+), probe as (
+  update ${destination} set resume_at = now() + $3 * interval '1 millisecond'
+  where destination = $1 and failures > 0 and resume_at <= now()
+  returning destination
+), gate as materialized (
+  select exists (select from probe) as is_probe, t.failures = 0 or exists (select from probe) as is_open,
+    (extract(epoch from t.resume_at - now()) * 1000)::float8 as resume_ms
+  from ${destination} t where t.destination = $1
 ), due_lane as materialized (
   select l.lane, l.revision from ${lane} l
-  where l.destination = $1 and ${free}
+  where ${open} and l.destination = $1 and ${free}
     and exists (
       select from ${delivery} d
       where d.destination = $1 and d.lane = l.lane and d.status = 0 and d.available_at <= now()
@@ -48,16 +59,18 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   for update
 ), unordered as materialized (
   select d.id, d.payload_bytes from ${delivery} d
-  where d.destination = $1 and d.lane is null and d.status = 0 and d.available_at <= now()
+  where ${open} and d.destination = $1 and d.lane is null and d.status = 0 and d.available_at <= now()
     and (d.lease_until is null or d.lease_until < now())
   order by d.available_at, d.id limit $4
   for update skip locked
 ), taken as materialized (
   select t.id, t.is_ordered from (
-    select p.id, p.is_ordered, sum(p.payload_bytes) over (order by p.is_ordered desc, p.id) - p.payload_bytes as bytes_before
+    select p.id, p.is_ordered, sum(p.payload_bytes) over place - p.payload_bytes as bytes_before,
+      row_number() over place as place
     from (select id, payload_bytes, true as is_ordered from ordered
           union all select id, payload_bytes, false from unordered) p
-  ) t where t.bytes_before < $6::bigint
+    window place as (order by p.is_ordered desc, p.id)
+  ) t where t.bytes_before < $6::bigint and (t.place = 1 or not (select is_probe from gate))
 ), leased_lane as (
   update ${lane} l
   set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', lease_version = (select value from token),
@@ -81,8 +94,9 @@ select c.id::text, c.event_id, c.status = 1 as is_reaped, c.ordering_key::text, 
   (select value from token)::text as token, (select lane from leased_lane) as lane,
   e.id is not null as is_logged, e.type, e.aggregatetype, e.aggregateid, e.payload::text, e.headers::text, e.version,
   e.sequence::text, e.created_at,
-  c.id is null and exists (select from due_lane) as is_contended
+  c.id is null and exists (select from due_lane) as is_contended, g.is_probe, g.is_open, g.resume_ms
 from (select) as always
+left join gate g on true
 left join claimed c on true
 left join ${names.event} e on e.id = c.event_id
 order by c.id`;
