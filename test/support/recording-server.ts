@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -42,6 +42,8 @@ export interface RecordingServer {
 export async function startRecordingServer(answer: AnswerRequest = () => ({ status: 204 })): Promise<RecordingServer> {
   const requests: RecordedRequest[] = [];
   const closing = new AbortController();
+  // One listener for each answer that is being delayed.
+  setMaxListeners(0, closing.signal);
   let current = answer;
 
   const server = createServer((incoming, response) => {
