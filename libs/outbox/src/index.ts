@@ -60,9 +60,17 @@ export {
   InboxTransaction,
 } from './inbox/index.js';
 export { InboxModule, type InboxOptionsFactory, InjectInbox } from './inbox.module.js';
-export { BacklogService, DeadLetterService, type RetentionOptions, RetentionService } from './ops/index.js';
+export {
+  BacklogService,
+  BlockedKeyService,
+  DeadLetterService,
+  type RetentionOptions,
+  RetentionService,
+} from './ops/index.js';
 export { getOutboxToken, InjectOutbox, OutboxModule, type OutboxOptionsFactory } from './outbox.module.js';
 export {
+  type BlockedKey,
+  type BlockedKeyFilter,
   type DeadLetter,
   type DeadLetterFilter,
   type DestinationBacklog,

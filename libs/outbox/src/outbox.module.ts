@@ -18,7 +18,7 @@ import {
 } from './config/index.js';
 import { OutboxDispatcher } from './dispatch/index.js';
 import { EmitsEventExplorer, OutboxService } from './emit/index.js';
-import { BacklogService, DeadLetterService, RetentionService } from './ops/index.js';
+import { BacklogService, BlockedKeyService, DeadLetterService, RetentionService } from './ops/index.js';
 import { OutboxStarter } from './outbox-starter.js';
 import { Signal } from './runtime/index.js';
 import {
@@ -26,6 +26,7 @@ import {
   type OutboxNames,
   outboxNames,
   PostgresBacklogStore,
+  PostgresBlockedKeyStore,
   PostgresDeadLetterStore,
   PostgresEventStore,
   PostgresRetentionStore,
@@ -39,7 +40,14 @@ const CONTEXT = Symbol('OutboxModule:transaction-context');
 const EMITTED = Symbol('OutboxModule:emitted');
 
 /** The services that an application may inject; those of a named DataSource through `getOutboxToken`. */
-const EXPORTED = [OutboxService, OutboxDispatcher, BacklogService, DeadLetterService, RetentionService] as const;
+const EXPORTED = [
+  OutboxService,
+  OutboxDispatcher,
+  BacklogService,
+  BlockedKeyService,
+  DeadLetterService,
+  RetentionService,
+] as const;
 
 /** What a class given as `useClass` or `useExisting` has to implement. */
 export interface OutboxOptionsFactory {
@@ -142,6 +150,12 @@ function providersFor(dataSource: InjectionToken): Provider[] {
       provide: outboxToken(DeadLetterService, dataSource),
       useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
         new DeadLetterService(new PostgresDeadLetterStore(new DataSourceClient(source), names), emitted),
+      inject: [dataSource, NAMES, EMITTED],
+    },
+    {
+      provide: outboxToken(BlockedKeyService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
+        new BlockedKeyService(new PostgresBlockedKeyStore(new DataSourceClient(source), names), emitted),
       inject: [dataSource, NAMES, EMITTED],
     },
     {

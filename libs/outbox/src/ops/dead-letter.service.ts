@@ -1,7 +1,7 @@
 import { wholeNumber } from '../config/index.js';
-import { ConfigurationError } from '../errors/index.js';
 import type { Signal } from '../runtime/index.js';
 import type { DeadLetter, DeadLetterFilter, DeadLetterStore } from '../store/index.js';
+import { requireCondition } from './require-condition.js';
 
 const MAX_LISTED = 10_000;
 
@@ -47,11 +47,4 @@ export class DeadLetterService {
     requireCondition('discard', filter);
     return this.store.discard(filter);
   }
-}
-
-function requireCondition(action: string, filter: DeadLetterFilter): void {
-  if (filter.destination !== undefined || filter.ids !== undefined) return;
-  throw new ConfigurationError(
-    `${action}() got an empty filter, which would select every dead letter. Name a destination or ids.`,
-  );
 }

@@ -1,4 +1,5 @@
 export type { BacklogStore, DestinationBacklog } from './backlog-store.js';
+export type { BlockedKey, BlockedKeyFilter, BlockedKeyStore } from './blocked-key-store.js';
 export type { BreakerStore, TripRequest } from './breaker-store.js';
 export { DataSourceClient } from './data-source-client.js';
 export type { DeadLetter, DeadLetterFilter, DeadLetterStore } from './dead-letter-store.js';
@@ -28,6 +29,7 @@ export { ensureSchema } from './migrations/schema-guard.js';
 export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
 export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
 export { PostgresBacklogStore } from './postgres-backlog-store.js';
+export { PostgresBlockedKeyStore } from './postgres-blocked-key-store.js';
 export { PostgresBreakerStore } from './postgres-breaker-store.js';
 export { PostgresDeadLetterStore } from './postgres-dead-letter-store.js';
 export { PostgresDeliveryStore } from './postgres-delivery-store.js';
