@@ -1,0 +1,6 @@
+import { DataSource } from 'typeorm';
+import { readEnvironment } from '../environment.js';
+import { dataSourceOptions } from './data-source-options.js';
+
+// For TypeORM's command line: npx typeorm migration:run -d apps/shipping/dist/database/data-source.js
+export default new DataSource(dataSourceOptions(readEnvironment(process.env).DATABASE_URL));

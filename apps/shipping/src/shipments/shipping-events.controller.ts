@@ -1,0 +1,23 @@
+import { Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
+import { InboxConsumer, InboxEvent, InboxGuard } from 'nestjs-transactional-outbox';
+import { OrderCancelled, OrderPaid, OrderPlaced } from 'order-events';
+import { LogReceipts } from '../receipts/log-receipts.decorator.js';
+import { ShipmentsService } from './shipments.service.js';
+
+@Controller('events/shipping')
+@LogReceipts('shipping')
+export class ShippingEventsController {
+  constructor(private readonly shipments: ShipmentsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @UseGuards(InboxGuard)
+  @InboxConsumer('shipping')
+  async onOrderEvent(
+    @InboxEvent(OrderPlaced, OrderPaid, OrderCancelled) event: OrderPlaced | OrderPaid | OrderCancelled,
+  ): Promise<void> {
+    if (event instanceof OrderPlaced) await this.shipments.prepare(event);
+    else if (event instanceof OrderPaid) await this.shipments.release(event.orderId);
+    else await this.shipments.cancel(event.orderId);
+  }
+}
