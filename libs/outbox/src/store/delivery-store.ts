@@ -7,7 +7,7 @@ export interface ClaimRequest {
   readonly leaseMs: number;
   /** Most deliveries taken, of ordered and of unordered ones each. */
   readonly batchSize: number;
-  /** Most payload bytes taken; the first delivery is taken whatever its size. */
+  /** Most payload bytes taken, of ordered and of unordered deliveries each; the first is taken whatever its size. */
   readonly batchBytes: number;
   readonly maxAttempts: number;
 }

@@ -7,7 +7,7 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  * Takes due deliveries of one destination: unordered ones, and those of one free lane. Each gets the token, the lease
  * and one more attempt; those whose last attempt ended without an outcome become dead letters instead.
  *
- * $1 destination, $2 owner, $3 lease in ms, $4 most deliveries of each kind, $5 attempts until dead, $6 most bytes.
+ * $1 destination, $2 owner, $3 lease in ms, $4 most deliveries and $6 most bytes of each kind, $5 attempts until dead.
  *
  * Rides `…_unordered` (destination, available_at, id) and `…_lane` (destination, lane, id); `…_holding` tells the keys
  * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. One row without an `id`:
@@ -17,7 +17,8 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  *
  * Ordered deliveries are safe in one statement because a lane is taken only if its row is the one that this
  * statement's snapshot saw (`revision`): whoever changed deliveries of the lane since has changed its row too. A row of
- * a leased lane is never skipped when locked, because its followers would overtake it.
+ * a leased lane is never skipped when locked, because its followers would overtake it. The followers of one that becomes
+ * a dead letter here stay where they are.
  */
 export function claimDeliveriesSql(names: OutboxNames): string {
   const { delivery, lane, destination } = names;
@@ -50,13 +51,17 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   order by l.claimed_at limit 1
   for update skip locked
 ), ordered as materialized (
-  select d.id, d.payload_bytes from ${delivery} d
+  select d.id, d.payload_bytes, d.ordering_key, ${spent} as is_spent from ${delivery} d
   where d.destination = $1 and d.lane = (select lane from free_lane) and d.status = 0 and d.available_at <= now()
     and d.ordering_key not in (
       select h.ordering_key from ${delivery} h
       where h.destination = $1 and h.lane = (select lane from free_lane) and h.holds_key and ${holding})
   order by d.id limit $4
   for update
+), held_back as materialized (
+  select o.id from ordered o
+  join (select ordering_key, min(id) as id from ordered where is_spent group by ordering_key) s
+    on s.ordering_key = o.ordering_key and s.id < o.id
 ), unordered as materialized (
   select d.id, d.payload_bytes from ${delivery} d
   where ${open} and d.destination = $1 and d.lane is null and d.status = 0 and d.available_at <= now()
@@ -65,11 +70,10 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   for update skip locked
 ), taken as materialized (
   select t.id, t.is_ordered from (
-    select p.id, p.is_ordered, sum(p.payload_bytes) over place - p.payload_bytes as bytes_before,
-      row_number() over place as place
-    from (select id, payload_bytes, true as is_ordered from ordered
+    select p.id, p.is_ordered, row_number() over (order by p.is_ordered, p.id) as place,
+      sum(p.payload_bytes) over (partition by p.is_ordered order by p.id) - p.payload_bytes as bytes_before
+    from (select id, payload_bytes, true as is_ordered from ordered where id not in (select id from held_back)
           union all select id, payload_bytes, false from unordered) p
-    window place as (order by p.is_ordered desc, p.id)
   ) t where t.bytes_before < $6::bigint and (t.place = 1 or not (select is_probe from gate))
 ), leased_lane as (
   update ${lane} l

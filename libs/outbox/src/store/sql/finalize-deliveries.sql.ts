@@ -9,7 +9,8 @@ import type { OutboxNames } from '../table-names.js';
  *
  * The lane's row comes first and is locked to the end, so that no claim works with the deliveries as they were before;
  * a dispatcher that lost its lane may still report what it delivered, but moves nothing else of that lane. A success is
- * kept even for a dead letter, if the token is still its own: it was reaped while the publish was running.
+ * kept even for a dead letter, if the token is still its own: it was reaped while the publish was running. Everything
+ * else needs a lease, ended or not, so that the same outcomes written twice refund an attempt once.
  * Answers one row, `changed`: how many deliveries carried the token.
  */
 export function finalizeDeliveriesSql(names: OutboxNames, completion: Completion): string {
@@ -24,14 +25,14 @@ export function finalizeDeliveriesSql(names: OutboxNames, completion: Completion
   set available_at = clock_timestamp() + f.delay_ms * interval '1 millisecond', attempts = d.attempts - f.refund,
     holds_key = d.lane is not null, lease_owner = null, lease_until = null, last_error = f.error
   from unnest($5::bigint[], $6::float8[], $7::int[], $8::text[]) as f(id, delay_ms, refund, error)
-  where d.id = f.id and d.id = any ($5::bigint[]) and d.lease_version = $1 and d.status = 0
+  where d.id = f.id and d.id = any ($5::bigint[]) and d.lease_version = $1 and d.status = 0 and d.lease_until is not null
     and (d.lane is null or (select lane_is_ours from held))
   returning d.id
 ), dead as (
   update ${names.delivery} d
   set status = 1, holds_key = d.lane is not null and f.blocks, lease_owner = null, lease_until = null, last_error = f.error
   from unnest($9::bigint[], $10::text[], $11::boolean[]) as f(id, error, blocks)
-  where d.id = f.id and d.id = any ($9::bigint[]) and d.lease_version = $1 and d.status = 0
+  where d.id = f.id and d.id = any ($9::bigint[]) and d.lease_version = $1 and d.status = 0 and d.lease_until is not null
     and (d.lane is null or (select lane_is_ours from held))
   returning d.id
 ), released as (

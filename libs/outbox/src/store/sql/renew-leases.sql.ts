@@ -9,7 +9,7 @@ import type { OutboxNames } from '../table-names.js';
 export function renewLeasesSql(names: OutboxNames): string {
   return `with lane as (
   update ${names.lane} set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-  where destination = $4 and lane = $5 and lease_version = $1
+  where destination = $4 and lane = $5 and lease_version = $1 and lease_until is not null
   returning lane
 ), renewed as (
   update ${names.delivery} set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
