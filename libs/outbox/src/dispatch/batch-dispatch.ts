@@ -45,7 +45,7 @@ export class BatchDispatch {
     const { store, destination } = this.parts;
     const keeper = new LeaseKeeper(store, claim, destination.leaseMs, claimedAt, cutOff);
     try {
-      const outcomes = await publishBatch(claim.deliveries.flatMap(toSendable(destination.name)), destination, {
+      const outcomes = await publishBatch(sendablesOf(claim.deliveries, destination.name), destination, {
         signal: keeper.signal,
         mayStart: () => !draining.aborted && keeper.isHeld(),
       });
@@ -104,6 +104,7 @@ export class BatchDispatch {
    */
   private async finalize(claim: Claim, settled: Finalization, keeper: LeaseKeeper): Promise<number> {
     const { store, log, random } = this.parts;
+    await keeper.endRenewals();
     for (let attempt = 0; ; attempt += 1) {
       try {
         const missed = await store.finalize(claim, settled);
@@ -139,7 +140,16 @@ export class BatchDispatch {
   }
 }
 
-function toSendable(destination: string): (delivery: ClaimedDelivery) => Sendable[] {
-  return ({ id, orderingKey, envelope, attempts }) =>
-    envelope === undefined ? [] : [{ id, orderingKey, event: { envelope, destination, attempt: attempts } }];
+/** What can be read, without the followers of an ordered event that cannot: that one becomes a dead letter. */
+function sendablesOf(deliveries: readonly ClaimedDelivery[], destination: string): Sendable[] {
+  const heldKeys = new Set<string>();
+  const sendables: Sendable[] = [];
+  for (const { id, orderingKey, envelope, attempts } of deliveries) {
+    if (envelope === undefined) {
+      if (orderingKey !== undefined) heldKeys.add(orderingKey);
+    } else if (orderingKey === undefined || !heldKeys.has(orderingKey)) {
+      sendables.push({ id, orderingKey, event: { envelope, destination, attempt: attempts } });
+    }
+  }
+  return sendables;
 }

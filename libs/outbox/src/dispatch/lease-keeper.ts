@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { monotonicMs } from '../runtime/index.js';
+import { monotonicMs, waitFor } from '../runtime/index.js';
 import type { Claim, DeliveryStore } from '../store/index.js';
 
 /** Why the publishes of a claim are interrupted. */
@@ -15,6 +15,7 @@ export class LeaseKeeper {
   private readonly onCutOff = (): void => this.interruption.abort(this.cutOff.reason);
   private readonly timer: NodeJS.Timeout;
   private readonly ids: readonly string[];
+  private readonly renewals = new Set<Promise<void>>();
   private deadline: number;
 
   /** @param claimedAt monotonic time from before the claim was sent, so that our deadline is never later than PostgreSQL's. */
@@ -32,7 +33,7 @@ export class LeaseKeeper {
     if (cutOff.aborted) this.onCutOff();
     this.ids = claim.deliveries.map(({ id }) => id);
     this.deadline = claimedAt + leaseMs;
-    this.timer = setInterval(() => void this.renew(), leaseMs / 3);
+    this.timer = setInterval(() => this.startRenewal(), leaseMs / 3);
   }
 
   /** Aborts when the lease is lost or the process is about to end. */
@@ -46,9 +47,27 @@ export class LeaseKeeper {
     return !this.interruption.signal.aborted;
   }
 
+  /**
+   * No renewal may run beside the finalize: each would lock what the other one waits for. Waits for one that runs, but
+   * not longer than the lease.
+   */
+  async endRenewals(): Promise<void> {
+    clearInterval(this.timer);
+    if (this.renewals.size === 0) return;
+    const ended = new AbortController();
+    const leftMs = Math.max(0, this.deadline - monotonicMs());
+    await Promise.race([Promise.all(this.renewals), waitFor(leftMs, ended.signal)]);
+    ended.abort();
+  }
+
   stop(): void {
     clearInterval(this.timer);
     this.cutOff.removeEventListener('abort', this.onCutOff);
+  }
+
+  private startRenewal(): void {
+    const renewal: Promise<void> = this.renew().finally(() => this.renewals.delete(renewal));
+    this.renewals.add(renewal);
   }
 
   private async renew(): Promise<void> {

@@ -54,13 +54,38 @@ async function publish(
 ): Promise<readonly CallOutcome[]> {
   try {
     const outcomes = await transport.publish(events, signal);
-    if (outcomes.length === events.length) return outcomes.map((outcome) => ({ outcome, isUnclassified: false }));
+    if (outcomes.length === events.length) return outcomes.map(checked);
     const error = `the transport answered ${outcomes.length} outcomes for ${events.length} events`;
     return sameForAll(events, { kind: 'retry', error }, true);
   } catch (error) {
     // An interrupted call may well reject; that says nothing about the event, and nothing new about the transport.
     if (signal.aborted) return sameForAll(events, { kind: 'retry', error: describeReason(signal.reason) }, false);
     return sameForAll(events, { kind: 'retry', error: describeError(error) }, true);
+  }
+}
+
+/** A transport may be written in JavaScript: what is no outcome must not spoil the batch. */
+function checked(outcome: PublishOutcome): CallOutcome {
+  if (isOutcome(outcome)) return { outcome, isUnclassified: false };
+  return {
+    outcome: { kind: 'retry', error: 'the transport answered no outcome for this event' },
+    isUnclassified: true,
+  };
+}
+
+function isOutcome(outcome: Partial<Record<'kind' | 'error' | 'reason', unknown>> | null | undefined): boolean {
+  switch (outcome?.kind) {
+    case 'delivered':
+    case 'held':
+      return true;
+    case 'defer':
+      return typeof outcome.reason === 'string';
+    case 'retry':
+    case 'dead':
+    case 'unreachable':
+      return typeof outcome.error === 'string';
+    default:
+      return false;
   }
 }
 

@@ -54,7 +54,13 @@ export function settleOutcomes(
       case 'defer':
         if (delivery.ageMs >= maxDeferAgeMs)
           bury(delivery, `deferred for longer than ${maxDeferAgeMs} ms: ${outcome.reason}`);
-        else reschedule(delivery, boundedDelay(outcome.delayMs, maxDeferAgeMs), true, `deferred: ${outcome.reason}`);
+        else
+          reschedule(
+            delivery,
+            boundedDelay(outcome.delayMs, retryBaseMs, maxDeferAgeMs),
+            true,
+            `deferred: ${outcome.reason}`,
+          );
         break;
       case 'dead':
         bury(delivery, outcome.error);
@@ -70,9 +76,12 @@ export function settleOutcomes(
   return holdBackFollowers(deliveries, { delivered, rescheduled, dead, released });
 }
 
-/** A delay that a transport made up, for example of a header, must be a time that PostgreSQL can add. */
-function boundedDelay(delayMs: number, maxMs: number): number {
-  return Number.isFinite(delayMs) ? Math.min(Math.max(delayMs, 0), maxMs) : 0;
+/**
+ * A delay that a transport made up, for example of a header, must be a time that PostgreSQL can add, and none at all
+ * would go round without end.
+ */
+function boundedDelay(delayMs: number, fallbackMs: number, maxMs: number): number {
+  return delayMs > 0 ? Math.min(delayMs, maxMs) : fallbackMs;
 }
 
 /**
