@@ -2,6 +2,7 @@ import {
   ConfigurableModuleBuilder,
   Inject,
   type InjectionToken,
+  Logger,
   Module,
   type Provider,
   type Type,
@@ -17,7 +18,7 @@ import {
   resolveOptions,
 } from './config/index.js';
 import { OutboxDispatcher } from './dispatch/index.js';
-import { EmitsEventExplorer, OutboxService } from './emit/index.js';
+import { EmitsEventExplorer, OutboxService, SilentChangeDetector } from './emit/index.js';
 import { BacklogService, BlockedKeyService, DeadLetterService, RetentionService } from './ops/index.js';
 import { OutboxStarter } from './outbox-starter.js';
 import { Signal } from './runtime/index.js';
@@ -38,6 +39,7 @@ const OPTIONS = Symbol('OutboxModule:options');
 const NAMES = Symbol('OutboxModule:names');
 const CONTEXT = Symbol('OutboxModule:transaction-context');
 const EMITTED = Symbol('OutboxModule:emitted');
+const DETECTOR = Symbol('OutboxModule:silent-change-detector');
 
 /** The services that an application may inject; those of a named DataSource through `getOutboxToken`. */
 const EXPORTED = [
@@ -120,14 +122,25 @@ function providersFor(dataSource: InjectionToken): Provider[] {
       inject: [DiscoveryService, OPTIONS],
     },
     {
+      provide: DETECTOR,
+      useFactory: (source: DataSource, { expectEventsFor }: ResolvedOptions) => {
+        if (expectEventsFor.length === 0) return undefined;
+        const detector = new SilentChangeDetector(source, expectEventsFor, new Logger('OutboxDetector'));
+        detector.start();
+        return detector;
+      },
+      inject: [dataSource, OPTIONS],
+    },
+    {
       provide: outboxToken(OutboxService, dataSource),
       useFactory: (
         context: TransactionContext,
         names: OutboxNames,
         options: ResolvedOptions,
         emitted: Signal<string>,
-      ) => new OutboxService(context, new PostgresEventStore(names), options, emitted),
-      inject: [CONTEXT, NAMES, OPTIONS, EMITTED],
+        detector: SilentChangeDetector | undefined,
+      ) => new OutboxService(context, new PostgresEventStore(names), options, emitted, detector),
+      inject: [CONTEXT, NAMES, OPTIONS, EMITTED, DETECTOR],
     },
     {
       provide: outboxToken(OutboxDispatcher, dataSource),

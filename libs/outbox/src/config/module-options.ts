@@ -1,4 +1,5 @@
 import type { InjectionToken } from '@nestjs/common';
+import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import type { EventClass } from '../event/index.js';
 import type { CurrentManager } from '../transaction/index.js';
 import type { Transport } from '../transports/index.js';
@@ -102,6 +103,11 @@ export interface OutboxModuleOptions {
   readonly dispatcher?: DispatcherOptions;
   /** Where nestjs-cls or typeorm-transactional keep the current EntityManager. */
   readonly currentManager?: CurrentManager;
+  /**
+   * For development: entities whose changes should come with an event. A transaction that changes their rows through
+   * TypeORM and commits without emitting is logged as a warning, `rows changed without an event`. Default none.
+   */
+  readonly expectEventsFor?: readonly EntityTarget<ObjectLiteral>[];
 }
 
 /** What must be known before the options are: see `OutboxModule.forRoot` and `forRootAsync`. */

@@ -38,6 +38,7 @@ export function resolveOptions(options: OutboxModuleOptions): ResolvedOptions {
     ),
     dispatcher: resolveDispatcher(options.dispatcher ?? {}),
     currentManager: options.currentManager,
+    expectEventsFor: options.expectEventsFor ?? [],
   };
   checkShares(resolved);
   return resolved;

@@ -1,3 +1,4 @@
+import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import type { EventDefinition } from '../event/index.js';
 import type { CurrentManager } from '../transaction/index.js';
 import type { Transport } from '../transports/index.js';
@@ -27,6 +28,7 @@ export interface ResolvedOptions {
   readonly maxPayloadBytes: number;
   readonly dispatcher: ResolvedDispatcher;
   readonly currentManager: CurrentManager | undefined;
+  readonly expectEventsFor: readonly EntityTarget<ObjectLiteral>[];
 }
 
 /** Destinations of each event type; undefined for a type that no route names. */

@@ -3,3 +3,4 @@ export { EmitsEvent, type EventFields, type MappedEvent } from './emits-event.de
 export { EmitsEventExplorer } from './emits-event-explorer.js';
 export type { EmitsEventOptions } from './emits-event-metadata.js';
 export { OutboxService } from './outbox.service.js';
+export { SilentChangeDetector } from './silent-change-detector.js';

@@ -4,9 +4,10 @@ import { EventNotStoredError, InvalidEventError, NoActiveTransactionError, Outbo
 import { findEventDefinition } from '../event/index.js';
 import type { Signal } from '../runtime/index.js';
 import type { EventStore } from '../store/index.js';
-import { dataSourceOf, type IsolationLevel, type TransactionContext } from '../transaction/index.js';
+import { type BoundTicket, dataSourceOf, type IsolationLevel, type TransactionContext } from '../transaction/index.js';
 import type { EmitOptions } from './emit-options.js';
 import { prepareEvent } from './prepare-event.js';
+import type { SilentChangeDetector } from './silent-change-detector.js';
 
 /** Conflicts that PostgreSQL asks to try again: serialization failure, deadlock, lock not available. */
 const RETRYABLE_SQLSTATES = new Set(['40001', '40P01', '55P03']);
@@ -25,6 +26,7 @@ export class OutboxService {
     private readonly options: ResolvedOptions,
     /** Told the name of each destination that has new events, after their COMMIT. */
     private readonly emitted: Signal<string>,
+    private readonly detector: SilentChangeDetector | undefined,
   ) {}
 
   /**
@@ -32,6 +34,7 @@ export class OutboxService {
    *
    * @returns the ids of the events, in order. They are stored when the promise resolves and final after COMMIT.
    * @throws NoActiveTransactionError, TransactionEndedError, ForeignDataSourceError when there is no such transaction;
+   *   TransactionNotCommittedError when an earlier statement of it failed;
    *   InvalidEventError, UnserializablePayloadError, LimitExceededError, UnroutedEventError before any SQL;
    *   EventNotStoredError when PostgreSQL refused.
    */
@@ -80,7 +83,7 @@ export class OutboxService {
     );
   }
 
-  private async storeAll(ticket: CommitTicket, emissions: readonly Emission[]): Promise<string[]> {
+  private async storeAll(ticket: BoundTicket, emissions: readonly Emission[]): Promise<string[]> {
     const prepared = await Promise.all(
       emissions.flatMap(({ events, options }) => events.map((event) => prepareEvent(event, options, this.options))),
     );
@@ -89,6 +92,7 @@ export class OutboxService {
     } catch (error) {
       throw asNotStored(error);
     }
+    this.detector?.noteEmitted(ticket.runner);
     for (const destination of new Set(prepared.flatMap((event) => event.destinations))) {
       ticket.onCommit(this.wakeUpFor(destination));
     }
@@ -119,8 +123,6 @@ export interface EmittingResult<T> {
 interface EmitCall extends Emission {
   readonly manager: EntityManager | undefined;
 }
-
-type CommitTicket = ReturnType<TransactionContext['ticket']>;
 
 function readCall(args: readonly unknown[]): EmitCall {
   const [first, second, third] = args;

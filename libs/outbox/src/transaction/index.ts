@@ -3,4 +3,4 @@ export { dataSourceOf } from './ambient-hooks.js';
 export type { IsolationLevel } from './owned-transaction.js';
 export type { PgResult } from './pg-client.js';
 export { endedError, type TransactionTicket } from './transaction-bound-query.js';
-export { type CurrentManager, TransactionContext } from './transaction-context.js';
+export { type BoundTicket, type CurrentManager, TransactionContext } from './transaction-context.js';

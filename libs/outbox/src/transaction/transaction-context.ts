@@ -1,4 +1,4 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import {
   ConfigurationError,
   ForeignDataSourceError,
@@ -16,6 +16,13 @@ import { type TransactionTicket, takeTicket } from './transaction-bound-query.js
  * has no transaction of its own open; a manager without an active transaction counts as none.
  */
 export type CurrentManager = (dataSource: DataSource) => EntityManager | undefined;
+
+/** A ticket with the runner whose transaction it is for. */
+export interface BoundTicket extends TransactionTicket {
+  readonly runner: QueryRunner;
+  /** Calls back once the transaction has really committed; see CommitWatch. */
+  onCommit(callback: () => void): void;
+}
 
 /** Who is the current EntityManager of one DataSource, and how to open or join its transaction. */
 export class TransactionContext {
@@ -78,12 +85,12 @@ export class TransactionContext {
    *
    * @throws NoActiveTransactionError, TransactionEndedError, ForeignDataSourceError
    */
-  ticket(manager?: EntityManager): TransactionTicket & { onCommit(callback: () => void): void } {
+  ticket(manager?: EntityManager): BoundTicket {
     const runner = (manager === undefined ? this.requireAmbient() : this.requireOwn(manager)).queryRunner;
     if (runner === undefined) throw this.noTransaction();
     this.watch.ensureInstalled();
     const ticket = takeTicket(runner);
-    return { query: ticket.query, onCommit: (callback) => this.watch.afterCommit(runner, callback) };
+    return { runner, query: ticket.query, onCommit: (callback) => this.watch.afterCommit(runner, callback) };
   }
 
   private requireAmbient(): EntityManager {
