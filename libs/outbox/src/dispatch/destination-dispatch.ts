@@ -16,7 +16,8 @@ export interface DestinationDispatchParts extends BatchDispatchParts {
 /** Claims for one destination and dispatches what it claimed. Holds no timer and no loop. */
 export class DestinationDispatch {
   private readonly batch: BatchDispatch;
-  private isPrepared = false;
+  private isConnected = false;
+  private connecting: Promise<void> | undefined;
 
   constructor(private readonly parts: DestinationDispatchParts) {
     this.batch = new BatchDispatch(parts);
@@ -40,7 +41,7 @@ export class DestinationDispatch {
    * @returns the running dispatch of the claimed batch.
    */
   async claim(draining: AbortSignal, cutOff: AbortSignal): Promise<{ done: Promise<DispatchSummary> } | undefined> {
-    if (draining.aborted || this.pausedForMs() > 0 || !(await this.prepare())) return undefined;
+    if (draining.aborted || this.pausedForMs() > 0 || !(await this.prepare(draining))) return undefined;
     const claimed = await this.claimOnce(draining);
     if (claimed === undefined) return undefined;
     const { claim, claimedAt } = claimed;
@@ -66,8 +67,8 @@ export class DestinationDispatch {
   }
 
   /** Connects the transport and makes the lanes exist, before the first claim. A failure pauses the destination. */
-  private async prepare(): Promise<boolean> {
-    if (this.isPrepared) return true;
+  private async prepare(draining: AbortSignal): Promise<boolean> {
+    if (this.isConnected) return true;
     const { destination, store, breaker, log } = this.parts;
     try {
       await store.prepare(destination.name);
@@ -77,13 +78,39 @@ export class DestinationDispatch {
       return false;
     }
     try {
-      await destination.transport.connect?.();
+      await this.connect(draining);
     } catch (error) {
       await breaker.trip(describeError(error), true);
-      return false;
     }
-    this.isPrepared = true;
-    return true;
+    return this.isConnected;
+  }
+
+  /** One attempt at a time, whoever asks. One that hangs counts as failed, and is waited for again after the pause. */
+  private async connect(draining: AbortSignal): Promise<void> {
+    const { publishTimeoutMs } = this.parts.destination;
+    this.connecting ??= this.startConnecting();
+    const over = new AbortController();
+    const tooLate = waitFor(publishTimeoutMs, AbortSignal.any([draining, over.signal])).then(() => {
+      if (!draining.aborted && !over.signal.aborted) throw new Error(`no connection within ${publishTimeoutMs} ms`);
+    });
+    try {
+      await Promise.race([this.connecting, tooLate]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  private startConnecting(): Promise<void> {
+    const connecting = (async () => {
+      try {
+        await this.parts.destination.transport.connect?.();
+        this.isConnected = true;
+      } finally {
+        this.connecting = undefined;
+      }
+    })();
+    connecting.catch(() => undefined); // reported to whoever waits; nobody may wait any more when it fails late
+    return connecting;
   }
 
   private async claimOnce(draining: AbortSignal): Promise<{ claim: Claim; claimedAt: number } | undefined> {

@@ -1,5 +1,6 @@
 import { describeError } from '../errors/index.js';
-import type { OutgoingEvent, PublishOutcome, Transport } from '../transports/index.js';
+import { held, type OutgoingEvent, type PublishOutcome, type Transport } from '../transports/index.js';
+import { LeaseLost } from './lease-keeper.js';
 
 /** An outcome, and whether the transport classified it or just threw. */
 export interface CallOutcome {
@@ -39,7 +40,8 @@ export async function callTransport(
   if (signal.aborted) onAbort();
   try {
     const answer = await Promise.race([publish(transport, events, call.signal), givenUp]);
-    return typeof answer === 'string' ? sameForAll(events, { kind: 'retry', error: answer }, false) : answer;
+    const answers = typeof answer === 'string' ? sameForAll(events, { kind: 'retry', error: answer }, false) : answer;
+    return signal.aborted && !(signal.reason instanceof LeaseLost) ? answers.map(withoutAttempt) : answers;
   } finally {
     clearTimeout(timer);
     clearTimeout(lastWait);
@@ -62,6 +64,11 @@ async function publish(
     if (signal.aborted) return sameForAll(events, { kind: 'retry', error: describeReason(signal.reason) }, false);
     return sameForAll(events, { kind: 'retry', error: describeError(error) }, true);
   }
+}
+
+/** That this process ends is no failure of the event. (After a lost lease the attempt counts: it may have cost the lease.) */
+function withoutAttempt(answer: CallOutcome): CallOutcome {
+  return answer.outcome.kind === 'retry' ? { outcome: held, isUnclassified: answer.isUnclassified } : answer;
 }
 
 /** A transport may be written in JavaScript: what is no outcome must not spoil the batch. */
