@@ -36,7 +36,7 @@ export function eventLogAndDeliveryQueue(names: OutboxNames): SchemaStep {
   lease_until timestamptz,
   lease_version bigint not null default 0,
   revision bigint not null default 0,
-  claimed_at timestamptz not null default '-infinity',
+  claimed_at timestamptz not null default 'epoch',
   primary key (destination, lane)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)`,
       `create table ${names.aggregate} (
@@ -48,7 +48,7 @@ export function eventLogAndDeliveryQueue(names: OutboxNames): SchemaStep {
       `create table ${names.destination} (
   destination varchar(100) primary key,
   failures integer not null default 0,
-  resume_at timestamptz not null default '-infinity',
+  resume_at timestamptz not null default 'epoch',
   last_error text
 ) with (fillfactor = 50)`,
       statusView(names),

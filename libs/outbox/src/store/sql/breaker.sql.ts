@@ -21,7 +21,7 @@ select greatest(0, extract(epoch from resume_at - clock_timestamp()) * 1000)::fl
 
 /** Destination $1 was reached. Locks its row. Zero rows mean that it was not left alone. */
 export function closeBreakerSql(names: OutboxNames): string {
-  return `update ${names.destination} set failures = 0, resume_at = '-infinity', last_error = null
+  return `update ${names.destination} set failures = 0, resume_at = 'epoch', last_error = null
 where destination = $1 and failures > 0`;
 }
 
