@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { outboxMigrations } from 'nestjs-transactional-outbox';
+import { inboxMigrations, outboxMigrations } from 'nestjs-transactional-outbox';
 import { DataSource } from 'typeorm';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.js';
@@ -37,7 +37,11 @@ describe('what the documentation shows', () => {
     const snippets = codeBlocks('sql');
     expect(snippets.length).toBeGreaterThan(4);
     const database = await createTestDatabase();
-    const dataSource = new DataSource({ type: 'postgres', url: database.url, migrations: outboxMigrations() });
+    const dataSource = new DataSource({
+      type: 'postgres',
+      url: database.url,
+      migrations: [...outboxMigrations(), ...inboxMigrations()],
+    });
     await dataSource.initialize();
     await dataSource.runMigrations();
     for (const { place, text } of snippets) await expect(dataSource.query(text), place).resolves.toBeDefined();

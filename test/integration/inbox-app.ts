@@ -5,12 +5,11 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Test } from '@nestjs/testing';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { IsInt, IsUUID, Min } from 'class-validator';
-import { AggregateId, OutboxEvent } from 'nestjs-transactional-outbox';
+import { AggregateId, InboxModule, type InboxModuleOptions, OutboxEvent } from 'nestjs-transactional-outbox';
 import { Webhook } from 'standardwebhooks';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { v7 } from 'uuid';
-import type { InboxModuleOptions } from '../../libs/outbox/src/inbox/index.js';
-import { InboxModule } from '../../libs/outbox/src/inbox.module.js';
+
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -102,6 +101,8 @@ export interface InboxAppOptions {
   readonly database?: TestDatabase;
   readonly poolSize?: number;
   readonly rawBody?: boolean;
+  /** False leaves application/cloudevents+json without a parser. */
+  readonly bodyParser?: boolean;
   /** Called after the application is created and before it listens. */
   readonly prepare?: (app: INestApplication) => void;
 }
@@ -175,16 +176,27 @@ export async function startInboxApp(options: InboxAppOptions): Promise<InboxApp>
 
 function createApplication(
   module: Awaited<ReturnType<ReturnType<typeof Test.createTestingModule>['compile']>>,
-  { platform = 'express', rawBody = true }: InboxAppOptions,
+  { platform = 'express', rawBody = true, bodyParser = true }: InboxAppOptions,
 ): INestApplication {
   if (platform === 'fastify') {
     const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { rawBody, logger: false });
-    app.useBodyParser('application/cloudevents+json', { bodyLimit: 2_097_152 });
+    if (bodyParser) app.useBodyParser('application/cloudevents+json', { bodyLimit: 2_097_152 });
     return app;
   }
   const app = module.createNestApplication<NestExpressApplication>(new ExpressAdapter(), { rawBody, logger: false });
-  app.useBodyParser('json', { type: ['application/json', 'application/*+json'], limit: '2mb' });
+  if (bodyParser) app.useBodyParser('json', { type: ['application/json', 'application/*+json'], limit: '2mb' });
   return app;
+}
+
+/** Collects what the application logs. */
+export function captureLog(app: INestApplication): { readonly errors: string[]; readonly warnings: string[] } {
+  const log = { errors: [] as string[], warnings: [] as string[] };
+  app.useLogger({
+    log: () => undefined,
+    error: (line: unknown) => log.errors.push(String(line)),
+    warn: (line: unknown) => log.warnings.push(String(line)),
+  });
+  return log;
 }
 
 export function structured(message: Message): string {

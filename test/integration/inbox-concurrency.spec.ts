@@ -1,9 +1,8 @@
 import { Controller, Injectable, Post } from '@nestjs/common';
 import { InjectDataSource, InjectRepository } from '@nestjs/typeorm';
+import { Inbox, InboxEvent, type InboxModuleOptions } from 'nestjs-transactional-outbox';
 import { DataSource, Repository } from 'typeorm';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { InboxModuleOptions } from '../../libs/outbox/src/inbox/index.js';
-import { Inbox, InboxEvent } from '../../libs/outbox/src/inbox/index.js';
 import { eventually } from '../support/eventually.js';
 import { type Answer, type InboxApp, OrderPlaced, orderPlaced, Shipment, startInboxApp } from './inbox-app.js';
 

@@ -17,10 +17,10 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import { InjectDataSource, InjectRepository } from '@nestjs/typeorm';
+import { Inbox, InboxConsumer, InboxEvent, InboxGuard, InboxTransaction } from 'nestjs-transactional-outbox';
 import { Observable, retry } from 'rxjs';
 import { DataSource, EntityManager, type EntitySubscriberInterface, Repository } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Inbox, InboxConsumer, InboxEvent, InboxGuard, InboxTransaction } from '../../libs/outbox/src/inbox/index.js';
 import { type InboxApp, OrderPlaced, orderPlaced, PLATFORMS, Shipment, startInboxApp } from './inbox-app.js';
 
 @Injectable()

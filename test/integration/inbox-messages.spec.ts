@@ -2,10 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Controller, Injectable, Post } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, ValidateNested } from 'class-validator';
-import { OutboxEvent } from 'nestjs-transactional-outbox';
+import { Inbox, InboxEnvelope, InboxEvent, OutboxEvent, type ReceivedEvent } from 'nestjs-transactional-outbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ReceivedEvent } from '../../libs/outbox/src/event/index.js';
-import { Inbox, InboxEnvelope, InboxEvent } from '../../libs/outbox/src/inbox/index.js';
 import {
   type Answer,
   cloudEventHeaders,

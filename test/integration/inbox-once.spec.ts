@@ -10,10 +10,6 @@ import {
 } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import { InjectRepository } from '@nestjs/typeorm';
-import { mergeMap, type Observable } from 'rxjs';
-import { EntityManager, Repository } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ReceivedEvent } from '../../libs/outbox/src/event/index.js';
 import {
   Inbox,
   InboxConsumer,
@@ -21,8 +17,21 @@ import {
   InboxEvent,
   InboxGuard,
   InboxTransaction,
-} from '../../libs/outbox/src/inbox/index.js';
-import { type InboxApp, OrderPaid, OrderPlaced, orderPlaced, PLATFORMS, Shipment, startInboxApp } from './inbox-app.js';
+  type ReceivedEvent,
+} from 'nestjs-transactional-outbox';
+import { mergeMap, type Observable } from 'rxjs';
+import { EntityManager, Repository } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  captureLog,
+  type InboxApp,
+  OrderPaid,
+  OrderPlaced,
+  orderPlaced,
+  PLATFORMS,
+  Shipment,
+  startInboxApp,
+} from './inbox-app.js';
 
 /** Where the next delivery is cut off. */
 type Cut = 'after the record' | 'after the effect' | 'after the commit, before the answer';
@@ -140,12 +149,17 @@ describe.each(PLATFORMS)('An event that is delivered again, on %s', (platform) =
     expect(await app.counts()).toEqual({ shipments: 1, records: 1 });
   });
 
-  it('is refused with 409 when the same id comes with other content, and the first effect stays alone', async () => {
+  it('is refused with 409 and an error in the log when the same id comes with other content', async () => {
     const message = orderPlaced(100);
     await app.deliver(message);
 
+    const log = captureLog(app.app);
     const forged = await app.deliver(orderPlaced(101, message.id));
+    app.app.useLogger(false);
 
+    expect(log.errors).toEqual([
+      `an event id came with different content consumer="shipping" handler="ShippingController.onOrderPlaced" id="${message.id}" type="order.placed"`,
+    ]);
     expect(forged.status).toBe(409);
     expect(forged.json).toMatchObject({ statusCode: 409, code: 'INBOX_CONFLICT' });
     expect(forged.json?.message).toContain(message.id);

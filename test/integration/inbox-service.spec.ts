@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
-import { OutboxModule, OutboxService } from 'nestjs-transactional-outbox';
-import { DataSource, type Repository } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   InboxConflictError,
+  type InboxMessage,
   InboxRefusedError,
+  InboxService,
   InboxUnavailableError,
   LimitExceededError,
   NoActiveTransactionError,
+  OutboxModule,
+  OutboxService,
   TransactionNotCommittedError,
   UnserializablePayloadError,
-} from '../../libs/outbox/src/errors/index.js';
-import { type InboxMessage, InboxService } from '../../libs/outbox/src/inbox/index.js';
+} from 'nestjs-transactional-outbox';
+import { DataSource, type Repository } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { inboxImports, OrderPaid, orderPlaced, Shipment } from './inbox-app.js';
 

@@ -2,10 +2,9 @@ import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Controller, Injectable, Post } from '@nestjs/common';
+import { Inbox, InboxEnvelope, type InboxModuleOptions, type ReceivedEvent } from 'nestjs-transactional-outbox';
 import { HttpTransport } from 'nestjs-transactional-outbox/http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ReceivedEvent } from '../../libs/outbox/src/event/index.js';
-import { Inbox, InboxEnvelope, type InboxModuleOptions } from '../../libs/outbox/src/inbox/index.js';
 import {
   type Answer,
   cloudEventHeaders,

@@ -17,24 +17,28 @@ import {
 import { LazyModuleLoader, ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { NEVER, type Observable } from 'rxjs';
-import { Repository } from 'typeorm';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigurationError, SchemaVersionError } from '../../libs/outbox/src/errors/index.js';
 import {
+  ConfigurationError,
   Inbox,
   InboxConsumer,
   InboxEnvelope,
   InboxEvent,
   InboxGuard,
+  InboxModule,
   type InboxModuleOptions,
+  type InboxOptionsFactory,
   InboxService,
   InboxTransaction,
-  resolveInboxOptions,
-} from '../../libs/outbox/src/inbox/index.js';
-import { InboxModule, type InboxOptionsFactory, InjectInbox } from '../../libs/outbox/src/inbox.module.js';
+  InjectInbox,
+  SchemaVersionError,
+} from 'nestjs-transactional-outbox';
+import { NEVER, type Observable } from 'rxjs';
+import { Repository } from 'typeorm';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { resolveInboxOptions } from '../../libs/outbox/src/inbox/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import {
+  captureLog,
   type InboxApp,
   type InboxAppOptions,
   inboxImports,
@@ -539,6 +543,20 @@ describe('An application with an inbox', () => {
       const app = await start({ controllers: [ShippingController, Health] });
       const response = await fetch(`${app.url}/health`);
       expect([response.status, await response.text()]).toEqual([200, 'ok']);
+    });
+
+    it('with a warning when Fastify would answer structured events with 415 by itself', async () => {
+      const warningsOf = async (options: Partial<InboxAppOptions>): Promise<string[]> => {
+        const logs: { warnings: string[] }[] = [];
+        await start({ platform: 'fastify', prepare: (app) => logs.push(captureLog(app)), ...options });
+        return logs.flatMap(({ warnings }) => warnings);
+      };
+
+      expect(await warningsOf({ bodyParser: false })).toEqual([
+        expect.stringMatching(/no parser for application\/cloudevents\+json.*app.useBodyParser/),
+      ]);
+      expect(await warningsOf({})).toEqual([]);
+      expect(await warningsOf({ bodyParser: false, controllers: [] })).toEqual([]);
     });
 
     it('without HTTP: a context of providers only', async () => {
