@@ -1,0 +1,75 @@
+import { describe, expect, inject, it } from 'vitest';
+import { startChild } from '../support/child-process.js';
+import { createTestDatabase } from '../support/database.js';
+
+const demo = new URL('../../apps/demo/dist/main.js', import.meta.url);
+
+describe('the demo', () => {
+  const start = (args: readonly string[]): ReturnType<typeof startChild> =>
+    startChild(demo, { args, env: { DATABASE_URL: inject('adminDatabaseUrl') } });
+
+  /** Databases of demos on the server of this test run. */
+  const leftBehind = async (): Promise<string[]> => {
+    const database = await createTestDatabase();
+    const rows = await database.query<{ datname: string }>(
+      "select datname from pg_database where datname like 'outbox\\_demo\\_%'",
+    );
+    await database.drop();
+    return rows.map(({ datname }) => datname);
+  };
+
+  it('shows 8 received, 5 distinct and 5 shipped after a crash, and a dual write that loses nothing', async () => {
+    const child = start(['--once', '--json']);
+    expect(await child.exited, child.lines.join('\n')).toBe(0);
+    expect(child.lines.join('\n')).toMatch(
+      /process \d+ ended by SIGKILL\n.*received by shipping: 3; marked as delivered: 0;/,
+    );
+    expect(JSON.parse(child.lines.at(-1) ?? '')).toEqual({
+      orders: 5,
+      received: 8,
+      distinct: 5,
+      shipments: 5,
+      doubleShipments: 0,
+      lost: 0,
+      outOfOrder: 0,
+      inventory: { received: 5, distinct: 5, reservations: 5 },
+      dualWrite: { naive: { ghosts: 2, missing: 2 }, outbox: { ghosts: 0, missing: 0 } },
+    });
+    expect(await leftBehind()).toEqual([]);
+  }, 120_000);
+
+  it('stays up until it is told to end, and takes everything down with it', async () => {
+    const child = start(['--orders', '7']);
+    const line = await child.waitForLine(/^ {3}curl http:\S+\/shipments$/, 90_000);
+    const shipments = await fetch(line.trim().slice('curl '.length));
+    expect(await shipments.json()).toHaveLength(10);
+    await child.kill('SIGTERM');
+    expect(child.exitCode).toBe(0);
+    await expect(fetch(line.trim().slice('curl '.length))).rejects.toThrow();
+    expect(await leftBehind()).toEqual([]);
+  }, 120_000);
+
+  it('refuses arguments that it does not know or that make no sense', async () => {
+    for (const [args, complaint] of [
+      [['--order', '5'], "Unknown option '--order'"],
+      [['--orders', '0'], '--orders is "0"; it must be a whole number from 1 to 1000.'],
+      [['--orders', 'many'], '--orders is "many"'],
+      [['now'], "Unexpected argument 'now'"],
+    ] as const) {
+      const child = start(args);
+      expect(await child.exited).toBe(2);
+      expect(child.lines[0]).toContain(`demo: ${complaint}`);
+    }
+  });
+
+  it('says so when it cannot use the server that DATABASE_URL names', async () => {
+    const child = startChild(demo, {
+      args: ['--once'],
+      env: { DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/postgres' },
+    });
+    expect(await child.exited).toBe(1);
+    expect(child.lines.at(-1)).toBe(
+      'demo: the PostgreSQL that DATABASE_URL names, at 127.0.0.1:1, cannot be used (ECONNREFUSED).',
+    );
+  });
+});
