@@ -52,9 +52,13 @@ export function requireRawBody(request: InboundRequest, platform: string, limits
 }
 
 function howToKeepRawBody(platform: string, mediaType: string): string {
-  const parser =
-    platform === 'fastify'
-      ? `app.useBodyParser('${mediaType}')`
-      : `app.useBodyParser('json', { type: ['application/json', 'application/*+json'] })`;
-  return `this application does not keep the raw body of ${mediaType} requests, without which no message can be trusted. Create it with { rawBody: true } and call ${parser} before it listens.`;
+  return `this application does not keep the raw body of ${mediaType} requests, without which no message can be trusted. Create it with { rawBody: true }${parserFor(platform, mediaType)}; see "The raw body" in the guide "Consuming".`;
+}
+
+function parserFor(platform: string, mediaType: string): string {
+  if (platform !== 'fastify') {
+    return ` and call app.useBodyParser('json', { type: ['application/json', 'application/*+json'] }) before it listens`;
+  }
+  // Nest has a parser of its own for this one, which must not be replaced by one that leaves the body unparsed.
+  return mediaType === 'application/json' ? '' : ` and call app.useBodyParser('${mediaType}') before it listens`;
 }
