@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { type Completion, resolveTables } from '../../libs/outbox/src/config/index.js';
+import { orderingKey } from '../../libs/outbox/src/event/index.js';
+import {
+  outboxNames,
+  outboxSchemaSql,
+  PostgresBreakerStore,
+  PostgresDeadLetterStore,
+  PostgresDeliveryStore,
+  type SqlClient,
+} from '../../libs/outbox/src/store/index.js';
+import { insertOrderedEventsSql } from '../../libs/outbox/src/store/sql/insert-events.sql.js';
+import { createTestDatabase } from '../support/database.js';
+import {
+  DESTINATION,
+  type DeliveryState,
+  type Emitted,
+  type QueueState,
+  START_MS,
+  type StoreUnderTest,
+} from './delivery-store-contract-harness.js';
+
+/**
+ * The database's clock in the hands of the test: functions that come before those of PostgreSQL on the search path.
+ * The statements under test are the real ones.
+ */
+const CLOCK_SQL = `
+create schema clock;
+create table clock.reading (value timestamptz not null);
+insert into clock.reading values (to_timestamp(${START_MS} / 1000.0));
+create function clock.now() returns timestamptz language sql stable as 'select value from clock.reading';
+create function clock.clock_timestamp() returns timestamptz language sql volatile as 'select value from clock.reading'`;
+
+const names = outboxNames('public', resolveTables());
+/** Lanes that were never claimed have no order among themselves; a comparison with another store needs one. */
+const NUMBER_LANES_SQL = `update ${names.lane} set claimed_at = to_timestamp(lane) where claimed_at = 'epoch'`;
+
+const MS = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
+
+/** The PostgreSQL stores, on a database of their own, under the hands of the contract suite. */
+export async function openPostgresStore(completion: Completion = 'delete'): Promise<StoreUnderTest> {
+  const database = await createTestDatabase();
+  await database.query(CLOCK_SQL);
+  const pool = new pg.Pool({
+    connectionString: database.url,
+    max: 1,
+    options: '-c search_path=clock,pg_catalog,public -c synchronous_commit=off',
+  });
+  await pool.query(outboxSchemaSql());
+  const client: SqlClient = { query: (text, values) => pool.query(text, [...values]) };
+  const rows = async <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
+    (await client.query(text, values)).rows as Row[];
+  let now = START_MS;
+  const setClock = async (ms: number): Promise<void> => {
+    now = ms;
+    await rows('update clock.reading set value = to_timestamp($1 / 1000.0)', [now]);
+  };
+  class StoreWithNumberedLanes extends PostgresDeliveryStore {
+    override async prepare(destination: string): Promise<void> {
+      await super.prepare(destination);
+      await rows(NUMBER_LANES_SQL);
+    }
+  }
+  return {
+    deliveries: new StoreWithNumberedLanes(client, names, completion),
+    breakers: new PostgresBreakerStore(client, names),
+    deadLetters: new PostgresDeadLetterStore(client, names),
+    async emit(...events) {
+      await rows(insertOrderedEventsSql(names), columnsOf(events));
+      const newest = `select d.id from ${names.delivery} d order by d.id desc limit $1`;
+      const ids = await rows<{ id: string }>(`select n.id::text from (${newest}) n order by n.id`, [events.length]);
+      return ids.map(({ id }) => id);
+    },
+    now: () => now,
+    passTime: (ms) => setClock(now + ms),
+    async state() {
+      const [row] = await rows<{ state: QueueState }>(STATE_SQL);
+      return withUndefined(row?.state);
+    },
+    async reset() {
+      const tables = [names.event, names.delivery, names.archive, names.lane, names.aggregate, names.destination];
+      await rows(`truncate ${tables.join(', ')} restart identity`);
+      await rows(`alter sequence ${names.token} restart`);
+      await setClock(START_MS);
+    },
+    async close() {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+function columnsOf(events: readonly Emitted[]): unknown[] {
+  const key = ({ aggregate }: Emitted): string | null =>
+    aggregate === undefined ? null : orderingKey('test', aggregate);
+  return [
+    events.map(() => randomUUID()),
+    events.map(() => 'test'),
+    events.map(({ aggregate }) => aggregate ?? randomUUID()),
+    events.map(() => 'tested'),
+    events.map(() => '{}'),
+    events.map(() => '{}'),
+    events.map(() => 1),
+    events.map(key),
+    events.map(({ bytes = 10 }) => bytes),
+    events.map(({ destination = DESTINATION }) => JSON.stringify([destination])),
+    null,
+  ];
+}
+
+/** One statement, so that the differential test asks once for each step. */
+const STATE_SQL = `select jsonb_build_object(
+  'deliveries', (select coalesce(jsonb_agg(jsonb_build_object('id', d.id::text,
+      'status', case d.status when 0 then 'pending' when 1 then 'dead' else 'done' end, 'holdsKey', d.holds_key,
+      'attempts', d.attempts, 'availableAt', ${MS('d.available_at')}, 'leaseUntil', ${MS('d.lease_until')},
+      'token', d.lease_version::text, 'error', d.last_error) order by d.id), '[]') from ${names.delivery} d),
+  'lanes', (select coalesce(jsonb_agg(jsonb_build_object('destination', l.destination, 'lane', l.lane,
+      'leaseUntil', ${MS('l.lease_until')}, 'token', l.lease_version::text) order by l.destination, l.lane), '[]')
+    from ${names.lane} l where l.lease_version <> 0),
+  'breakers', (select coalesce(jsonb_agg(jsonb_build_object('destination', t.destination, 'failures', t.failures,
+      'resumeAt', ${MS('t.resume_at')}) order by t.destination), '[]')
+    from ${names.destination} t),
+  'archive', (select coalesce(jsonb_agg(a.id::text order by a.done_at, a.id), '[]') from ${names.archive} a)) as state`;
+
+/** SQL says null where the stores say undefined. */
+function withUndefined(state: QueueState | undefined): QueueState {
+  if (state === undefined) throw new Error('the state was not answered');
+  const blank = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
+  return {
+    deliveries: state.deliveries.map(
+      (one): DeliveryState => ({ ...one, leaseUntil: blank(one.leaseUntil), error: blank(one.error) }),
+    ),
+    lanes: state.lanes.map((one) => ({ ...one, leaseUntil: blank(one.leaseUntil) })),
+    breakers: state.breakers,
+    archive: state.archive,
+  };
+}
