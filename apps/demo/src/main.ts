@@ -50,6 +50,7 @@ async function show(options: Arguments): Promise<number> {
     for (const failure of await cleanup.run()) process.stderr.write(`demo: could not clean up ${failure}\n`);
     // A story that was interrupted fails soon, because what it needs is gone; until then it may still start something.
     await Promise.race([Promise.allSettled([story]), wait(STORY_END_TIMEOUT_MS)]);
+    if (!options.once) process.stderr.write('demo: everything was taken down.\n');
   }
 }
 
