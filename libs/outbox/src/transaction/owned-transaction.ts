@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { TransactionNotCommittedError } from '../errors/index.js';
 import { openFrame, runInFrame } from './ambient-frame.js';
-import { closeAfterTransaction } from './client-gate.js';
+import { closeAfterTransaction, nestedStillOpen } from './client-gate.js';
 import type { CommitWatch } from './commit-watch.js';
 import { destroyConnection, type PgClient } from './pg-client.js';
 
@@ -41,17 +41,23 @@ export async function runOwnTransaction<T>(
 }
 
 async function commit(runner: QueryRunner, watch: CommitWatch): Promise<void> {
-  if (depthOf(runner) > 1) {
-    throw new TransactionNotCommittedError(
-      'a nested transaction was still open when the outer one was about to commit, so everything was rolled back. Await nested transactions.',
-    );
+  if (depthOf(runner) > 1) throw nestedStillOpen();
+  try {
+    await runner.commitTransaction();
+  } catch (error) {
+    throw refusalBehind(error) ?? error;
   }
-  await runner.commitTransaction();
   const answer = watch.answerOf(runner);
   if (answer === 'COMMIT' || !isPostgres(runner)) return;
   throw new TransactionNotCommittedError(
     `PostgreSQL answered COMMIT with ${answer ?? 'nothing'}: an error inside the transaction was swallowed and nothing was stored. Let database errors leave the transaction, or catch them around a nested one.`,
   );
+}
+
+/** TypeORM wraps what the gate says about COMMIT into an error of its own. */
+function refusalBehind(error: unknown): TransactionNotCommittedError | undefined {
+  const cause = typeof error === 'object' && error !== null && 'driverError' in error ? error.driverError : undefined;
+  return cause instanceof TransactionNotCommittedError ? cause : undefined;
 }
 
 /** Ends every level that is still open. A failure here is not reported: the error that led here says more. */

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { QueryRunner } from 'typeorm';
-import { NoActiveTransactionError, TransactionEndedError } from '../errors/index.js';
+import { NoActiveTransactionError, TransactionEndedError, TransactionNotCommittedError } from '../errors/index.js';
 import { clientOf, type PgClient, type PgQueryConfig, type PgResult, queryClassOf } from './pg-client.js';
 
 /** Counts the transactions that a client has begun or ended; two equal numbers mean the same transaction. */
@@ -8,12 +8,16 @@ interface Epoch {
   value: number;
 }
 
+/** SQLSTATE of every statement behind one that failed. */
+const IN_FAILED_TRANSACTION = '25P02';
+
 const epochs = new WeakMap<PgClient, Epoch>();
 
 /** Proof of one transaction, taken while it is certainly the right one. */
 export interface TransactionTicket {
   /**
-   * Runs a statement in that transaction, or fails with TransactionEndedError without sending anything.
+   * Runs a statement in that transaction, or does nothing and fails: with TransactionEndedError when it is over, with
+   * TransactionNotCommittedError when an earlier statement failed, so that it cannot commit any more.
    *
    * @param build gets the id that the statement has to compare with `pg_current_xact_id_if_assigned()`, doing nothing
    *   when they differ, or null where the statement needs no check of its own.
@@ -75,10 +79,18 @@ function ticketByTransactionId(client: PgClient): TransactionTicket {
   owner.catch(() => undefined); // query() reports it; this only keeps an unused ticket from counting as unhandled
   return {
     query: async (build) => {
-      const id = (await owner).rows[0]?.id;
-      return sendTo(client, build(String(id)));
+      try {
+        const id = (await owner).rows[0]?.id;
+        return await sendTo(client, build(String(id)));
+      } catch (error) {
+        throw hasState(error, IN_FAILED_TRANSACTION) ? failedError() : error;
+      }
     },
   };
+}
+
+function hasState(error: unknown, sqlState: string): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === sqlState;
 }
 
 async function sendTo(client: PgClient, statement: PgQueryConfig): Promise<PgResult> {
@@ -107,8 +119,8 @@ export function endedError(): TransactionEndedError {
   );
 }
 
-function failedError(): TransactionEndedError {
-  return new TransactionEndedError(
+function failedError(): TransactionNotCommittedError {
+  return new TransactionNotCommittedError(
     'an earlier statement of this transaction failed, so PostgreSQL will roll it back and the event was not stored. Let the error leave the transaction.',
   );
 }
