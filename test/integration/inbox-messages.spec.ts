@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Injectable, Post } from '@nestjs/common';
 import { Type } from 'class-transformer';
-import { IsInt, IsString, ValidateNested } from 'class-validator';
+import { IsInt, IsString, ValidateBy, ValidateNested } from 'class-validator';
 import { Inbox, InboxEnvelope, InboxEvent, OutboxEvent, type ReceivedEvent } from 'nestjs-transactional-outbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -35,6 +35,15 @@ class OrderAddressed {
 @OutboxEvent('order.free-form', { aggregate: 'order' })
 class FreeForm {}
 
+/** A rule that a later version of the consumer brings. */
+const rules = { isStrict: false };
+
+@OutboxEvent('order.tightened', { aggregate: 'order' })
+class Tightened {
+  @ValidateBy({ name: 'later', validator: { validate: () => !rules.isStrict } })
+  total: number;
+}
+
 @Injectable()
 class Seen {
   events: unknown[] = [];
@@ -47,7 +56,7 @@ class Receiver {
 
   @Post('events')
   @Inbox('typed')
-  onOrder(@InboxEvent(OrderPlaced, OrderAddressed, FreeForm) event: OrderPlaced | OrderAddressed | FreeForm): void {
+  onOrder(@InboxEvent(OrderPlaced, OrderAddressed, FreeForm, Tightened) event: object): void {
     this.seen.events.push(event);
   }
 
@@ -260,6 +269,16 @@ describe.each(PLATFORMS)('What is no message for the inbox, on %s', (platform) =
     expect(answer.status).toBe(201);
     expect(seen.events[0]).toBeInstanceOf(OrderPlaced);
     expect(seen.events[0]).toMatchObject({ since: 'v2' });
+  });
+
+  it('is not an event that was processed before the rules became stricter: it is a duplicate', async () => {
+    const before = { ...orderPlaced(), type: 'order.tightened', data: { total: 1 } };
+    rules.isStrict = false;
+    expect((await app.deliver(before)).status).toBe(201);
+    rules.isStrict = true;
+
+    expect((await app.deliver(before)).status).toBe(200);
+    expect((await app.deliver({ ...before, id: 'message-2' })).status).toBe(422);
   });
 
   it('is not a class without rules: it takes any object', async () => {
