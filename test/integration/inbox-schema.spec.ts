@@ -7,7 +7,7 @@ import {
   inboxSchemaSql,
   outboxMigrations,
   resolveInboxNames,
-  TypeOrmInboxStore,
+  PostgresInboxStore,
 } from '../../libs/outbox/src/store/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -47,7 +47,7 @@ describe('The table of processed events', () => {
       await ensureSchema(source, component, 'auto');
       await ensureSchema(source, component, 'verify');
 
-      const store = new TypeOrmInboxStore(resolveInboxNames(names));
+      const store = new PostgresInboxStore(resolveInboxNames(names));
       await source.transaction(async (manager) => {
         expect(await store.record(manager, entry, 1000)).toBe(true);
         await store.keepResult(manager, 'c', 'e', '{"a":[1,null]}');

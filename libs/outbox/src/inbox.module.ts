@@ -21,12 +21,13 @@ import {
   WebhookVerifier,
   warnAboutBodyParser,
 } from './inbox/index.js';
-import { ensureSchema, inboxComponent, TypeOrmInboxStore } from './store/index.js';
+import { ensureSchema, type InboxDatabase, inboxDatabaseOf } from './store/index.js';
 import { TransactionContext } from './transaction/index.js';
 
 /** Providers that stay inside the module; each dynamic module has its own. */
 const OPTIONS = Symbol('InboxModule:options');
 const DATA_SOURCE = Symbol('InboxModule:data-source');
+const DATABASE = Symbol('InboxModule:database');
 
 /** What a class given as `useClass` or `useExisting` has to implement. */
 export interface InboxOptionsFactory {
@@ -58,6 +59,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
   constructor(
     @Inject(InboxHandlers) private readonly handlers: InboxHandlers,
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
+    @Inject(DATABASE) private readonly database: InboxDatabase,
     @Inject(OPTIONS) private readonly options: ResolvedInboxOptions,
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
   ) {
@@ -69,7 +71,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
   async onModuleInit(): Promise<void> {
     this.handlers.takeHandlers();
     if (this.handlers.hasRoutes) warnAboutBodyParser(this.host);
-    await ensureSchema(this.dataSource, inboxComponent(this.options.names), this.options.migrate);
+    await ensureSchema(this.dataSource, this.database.component, this.options.migrate);
   }
 }
 
@@ -85,20 +87,21 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     { provide: OPTIONS, useFactory: resolveInboxOptions, inject: [MODULE_OPTIONS_TOKEN] },
     { provide: DATA_SOURCE, useExisting: dataSource },
     {
-      provide: service,
-      useFactory: (source: DataSource, options: ResolvedInboxOptions) =>
-        new InboxService(
-          new TransactionContext(source, label, options.currentManager),
-          new TypeOrmInboxStore(options.names),
-          options,
-        ),
+      provide: DATABASE,
+      useFactory: (source: DataSource, { tables }: ResolvedInboxOptions) => inboxDatabaseOf(source, tables),
       inject: [DATA_SOURCE, OPTIONS],
     },
     {
+      provide: service,
+      useFactory: (source: DataSource, { store }: InboxDatabase, options: ResolvedInboxOptions) =>
+        new InboxService(new TransactionContext(source, label, options.currentManager), store, options),
+      inject: [DATA_SOURCE, DATABASE, OPTIONS],
+    },
+    {
       provide: InboxHandlers,
-      useFactory: (discovery: DiscoveryService, scanner: MetadataScanner, { names }: ResolvedInboxOptions) =>
-        new InboxHandlers(discovery, scanner, dataSource, names.processed),
-      inject: [DiscoveryService, MetadataScanner, OPTIONS],
+      useFactory: (discovery: DiscoveryService, scanner: MetadataScanner, { table }: InboxDatabase) =>
+        new InboxHandlers(discovery, scanner, dataSource, table),
+      inject: [DiscoveryService, MetadataScanner, DATABASE],
     },
     {
       provide: InboxEntrance,

@@ -74,6 +74,7 @@ export {
   type DeadLetter,
   type DeadLetterFilter,
   type DestinationBacklog,
+  type InboxMigrationOptions,
   type InboxSchemaOptions,
   inboxMigrations,
   inboxSchemaSql,

@@ -1,12 +1,12 @@
 import { type MigrateMode, wholeNumber } from '../config/index.js';
 import { ConfigurationError } from '../errors/index.js';
-import { type InboxNames, resolveInboxNames } from '../store/index.js';
+import { type InboxSchemaOptions, resolveInboxNames } from '../store/index.js';
 import type { CurrentManager, IsolationLevel } from '../transaction/index.js';
 import type { InboxModuleOptions } from './inbox-options.js';
 
 /** Options with every default applied and every cross-check done. */
 export interface ResolvedInboxOptions {
-  readonly names: InboxNames;
+  readonly tables: InboxSchemaOptions;
   readonly migrate: MigrateMode;
   readonly secrets: readonly string[];
   readonly requireSignature: boolean;
@@ -37,8 +37,10 @@ export function resolveInboxOptions(options: InboxModuleOptions): ResolvedInboxO
       `"migrate" is ${JSON.stringify(migrate)}; it must be one of ${MIGRATE_MODES.join(', ')}.`,
     );
   }
+  const { schema, table } = options;
+  resolveInboxNames({ schema, table });
   return {
-    names: resolveInboxNames(options),
+    tables: { schema, table },
     migrate,
     ...resolveSignature(options),
     signatureToleranceSeconds: number(options, 'signatureToleranceSeconds', 300, 1, 24 * HOUR_SECONDS),

@@ -1,6 +1,7 @@
 export type { BacklogStore, DestinationBacklog } from './backlog-store.js';
 export type { BlockedKey, BlockedKeyFilter, BlockedKeyStore } from './blocked-key-store.js';
 export type { BreakerStore, TripRequest } from './breaker-store.js';
+export { type InboxDatabase, inboxDatabaseOf } from './choose-inbox-database.js';
 export { DataSourceClient } from './data-source-client.js';
 export type { DeadLetter, DeadLetterFilter, DeadLetterStore } from './dead-letter-store.js';
 export type {
@@ -19,6 +20,7 @@ export type { EventStore, StorableEvent } from './event-store.js';
 export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
 export { inboxComponent } from './migrations/inbox-component.js';
 export {
+  type InboxMigrationOptions,
   type InboxSchemaOptions,
   inboxMigrations,
   inboxSchemaSql,
@@ -34,11 +36,11 @@ export { PostgresBreakerStore } from './postgres-breaker-store.js';
 export { PostgresDeadLetterStore } from './postgres-dead-letter-store.js';
 export { PostgresDeliveryStore } from './postgres-delivery-store.js';
 export { PostgresEventStore } from './postgres-event-store.js';
+export { PostgresInboxStore } from './postgres-inbox-store.js';
 export { PostgresRetentionStore } from './postgres-retention-store.js';
 export type { PrunedRows, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
 export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';
 export { ownTables } from './table-ownership.js';
-export { TypeOrmInboxStore } from './typeorm-inbox-store.js';
 export { wakeUpChannel } from './wake-up-channel.js';
 export { WakeUpListener } from './wake-up-listener.js';

@@ -53,6 +53,16 @@ export function inboxNames(schema: string, processed: string): InboxNames {
   };
 }
 
+/** SQLite has no schemas: the tables are those of the file. */
+export function sqliteInboxNames(processed: string): InboxNames {
+  return {
+    schema: quoteIdentifier('main'),
+    processed: quoteIdentifier(processed),
+    version: quoteIdentifier(VERSION_TABLE),
+    index: (suffix) => quoteIdentifier(`${processed}_${suffix}`),
+  };
+}
+
 const VERSION_TABLE = 'outbox_schema_version';
 
 /** Double quotes make any text an identifier; a quote inside is doubled (PostgreSQL, "Lexical Structure"). */

@@ -1,3 +1,5 @@
+import type { SchemaDialect } from './schema-dialect.js';
+
 /** One numbered change of the tables. Statements run in order, in one transaction. */
 export interface SchemaStep {
   readonly version: number;
@@ -10,6 +12,7 @@ export interface SchemaStep {
 /** The tables of the producing or of the consuming side; each has its own version. */
 export interface SchemaComponent {
   readonly name: 'outbox' | 'inbox';
+  readonly dialect: SchemaDialect;
   /** Quoted schema. */
   readonly schema: string;
   /** Quoted, qualified table that records the versions of both components. */
@@ -23,38 +26,25 @@ export function latestVersion(component: SchemaComponent): number {
 
 /** Statements of one step with its bookkeeping, safe when several processes start at once. */
 export function stepUp(component: SchemaComponent, step: SchemaStep): readonly string[] {
+  const { dialect, name, versionTable } = component;
   return [
-    takeLock(component),
-    `create schema if not exists ${component.schema}`,
-    `create table if not exists ${component.versionTable} (
-  component text primary key,
-  version integer not null,
-  migrated_at timestamptz not null default clock_timestamp()
-)`,
+    ...dialect.createVersionTable(component),
     ...step.up,
-    `insert into ${component.versionTable} (component, version) values ('${component.name}', ${step.version})
-on conflict (component) do update set version = excluded.version, migrated_at = clock_timestamp()`,
+    `insert into ${versionTable} (component, version) values ('${name}', ${step.version})
+on conflict (component) do update set version = excluded.version, migrated_at = ${dialect.now}`,
   ];
 }
 
 /** Undoes one step. The version table goes with the last component; the schema stays, other tables may be in it. */
 export function stepDown(component: SchemaComponent, step: SchemaStep): readonly string[] {
+  const { dialect, name, versionTable } = component;
   const earlier = step.version - 1;
   return [
-    takeLock(component),
+    ...dialect.lock(component),
     ...step.down,
     earlier === 0
-      ? `delete from ${component.versionTable} where component = '${component.name}'`
-      : `update ${component.versionTable} set version = ${earlier}, migrated_at = clock_timestamp() where component = '${component.name}'`,
-    `do $$ begin
-  if not exists (select from ${component.versionTable}) then
-    drop table ${component.versionTable};
-  end if;
-end $$`,
+      ? `delete from ${versionTable} where component = '${name}'`
+      : `update ${versionTable} set version = ${earlier}, migrated_at = ${dialect.now} where component = '${name}'`,
+    ...dialect.dropEmptyVersionTable(component),
   ];
-}
-
-/** Held to the end of the transaction; two processes of one schema migrate one after the other. */
-function takeLock(component: SchemaComponent): string {
-  return `select pg_advisory_xact_lock(hashtextextended('${component.versionTable.replaceAll("'", "''")}', 0))`;
 }

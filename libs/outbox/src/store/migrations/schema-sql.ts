@@ -19,6 +19,7 @@ export function componentSql(component: SchemaComponent): string {
   const statements = component.steps.flatMap((step) => [
     `-- ${component.name} ${step.version}: ${step.name}`,
     'begin',
+    ...component.dialect.lock(component),
     ...stepUp(component, step),
     'commit',
   ]);

@@ -11,7 +11,7 @@ const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 const OUTAGE = /^(08|53|57P0[123])/;
 
 /** Processed events on PostgreSQL, in the transaction of the TypeORM manager that it is given. */
-export class TypeOrmInboxStore implements InboxStore {
+export class PostgresInboxStore implements InboxStore {
   private readonly recordSql: string;
   private readonly findSql: string;
   private readonly keepResultSql: string;
