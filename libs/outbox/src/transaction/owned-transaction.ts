@@ -3,6 +3,7 @@ import { TransactionNotCommittedError } from '../errors/index.js';
 import { openFrame, runInFrame } from './ambient-frame.js';
 import { closeAfterTransaction, nestedStillOpen } from './client-gate.js';
 import type { CommitWatch } from './commit-watch.js';
+import { inExclusiveTurn } from './exclusive-turn.js';
 import { destroyConnection, type PgClient } from './pg-client.js';
 
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
@@ -11,7 +12,16 @@ export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABL
  * Opens a transaction, runs `work` in it and commits. It resolves only when PostgreSQL answered COMMIT with COMMIT:
  * an error that was swallowed inside `work` makes it reject. The connection returns to its pool idle or not at all.
  */
-export async function runOwnTransaction<T>(
+export function runOwnTransaction<T>(
+  dataSource: DataSource,
+  watch: CommitWatch,
+  isolation: IsolationLevel | undefined,
+  work: (manager: EntityManager) => Promise<T>,
+): Promise<T> {
+  return inExclusiveTurn(dataSource, () => runOnOwnRunner(dataSource, watch, isolation, work));
+}
+
+async function runOnOwnRunner<T>(
   dataSource: DataSource,
   watch: CommitWatch,
   isolation: IsolationLevel | undefined,
@@ -67,6 +77,7 @@ async function rollBack(runner: QueryRunner): Promise<void> {
       await runner.rollbackTransaction();
     } catch (error) {
       await destroyConnection(runner, error instanceof Error ? error : new Error('rollback failed'));
+      return;
     }
   }
 }
