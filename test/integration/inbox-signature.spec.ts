@@ -149,6 +149,15 @@ describe.each(PLATFORMS)('A signature, on %s', (platform) => {
     await expectRefused(await post(body, headers), timestamp === '' ? 'has the headers' : 'Unix seconds');
   });
 
+  it('is refused when webhook-id contains a dot, with which the signed text could be cut elsewhere', async () => {
+    const body = structured({ ...message, id: 'a.1' });
+    const answer = await app.post('/events', body, {
+      ...cloudEventHeaders({ ...message, id: 'a.1' }),
+      ...signature('a.1', body),
+    });
+    await expectRefused(answer, 'must not contain a dot');
+  });
+
   it('is refused for the id of another event', async () => {
     const body = structured(message);
     const answer = await app.post('/events', body, {
