@@ -29,7 +29,7 @@ export class RecordingLogger extends Logger {
 export interface BareDispatcherOptions extends DestinationOptions {
   readonly store: QueueStore;
   readonly owner?: string;
-  readonly onDead?: OnDead;
+  readonly onDead?: OnDead | ((type: string | undefined) => OnDead);
 }
 
 /** The dispatch of one destination over a store of the test's choice: no timer, no loop, no Nest. */
@@ -48,7 +48,7 @@ export class BareDispatcher {
       owner,
       breaker: new Breaker(destination, store.breakers, log, systemRandom),
       log,
-      onDead: () => onDead,
+      onDead: typeof onDead === 'function' ? onDead : () => onDead,
       random: systemRandom,
     });
   }
