@@ -268,8 +268,8 @@ describe('Deliveries of one event at the same time', () => {
 
   it('leave the lock_timeout of the transaction as it was', async () => {
     const [app] = await start();
-    const { TypeOrmInboxStore, resolveInboxNames } = await import('../../libs/outbox/src/store/index.js');
-    const store = new TypeOrmInboxStore(resolveInboxNames());
+    const { PostgresInboxStore, resolveInboxNames } = await import('../../libs/outbox/src/store/index.js');
+    const store = new PostgresInboxStore(resolveInboxNames());
     const entry = { consumer: 'c', eventId: 'e', eventType: 't', contentDigest: Buffer.alloc(32) };
 
     await app.dataSource.transaction(async (manager) => {
