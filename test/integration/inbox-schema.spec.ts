@@ -6,8 +6,8 @@ import {
   inboxMigrations,
   inboxSchemaSql,
   outboxMigrations,
-  resolveInboxNames,
   PostgresInboxStore,
+  resolveInboxNames,
 } from '../../libs/outbox/src/store/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
