@@ -1,4 +1,4 @@
-import type { SchemaDialect } from './schema-dialect.js';
+import type { SchemaDialect, SchemaPlace } from './schema-dialect.js';
 
 /** One numbered change of the tables. Statements run in order, in one transaction. */
 export interface SchemaStep {
@@ -10,13 +10,9 @@ export interface SchemaStep {
 }
 
 /** The tables of the producing or of the consuming side; each has its own version. */
-export interface SchemaComponent {
+export interface SchemaComponent extends SchemaPlace {
   readonly name: 'outbox' | 'inbox';
   readonly dialect: SchemaDialect;
-  /** Quoted schema. */
-  readonly schema: string;
-  /** Quoted, qualified table that records the versions of both components. */
-  readonly versionTable: string;
   readonly steps: readonly SchemaStep[];
 }
 

@@ -1,13 +1,18 @@
-import type { SchemaComponent } from './schema-component.js';
+/** Where the tables are, quoted. */
+export interface SchemaPlace {
+  readonly schema: string;
+  /** Qualified; records the versions of both components. */
+  readonly versionTable: string;
+}
 
 /** What differs between databases around the steps of a component; the steps themselves bring their own SQL. */
 export interface SchemaDialect {
   /** Before a step: what makes processes that migrate at the same time go one after the other. */
-  readonly lock: (component: SchemaComponent) => readonly string[];
-  readonly createVersionTable: (component: SchemaComponent) => readonly string[];
-  readonly dropEmptyVersionTable: (component: SchemaComponent) => readonly string[];
+  readonly lock: (place: SchemaPlace) => readonly string[];
+  readonly createVersionTable: (place: SchemaPlace) => readonly string[];
+  readonly dropEmptyVersionTable: (place: SchemaPlace) => readonly string[];
   /** Says with a row whether the version table is there; takes no parameters. */
-  readonly versionTablePresence: (component: SchemaComponent) => string;
+  readonly versionTablePresence: (place: SchemaPlace) => string;
   readonly now: string;
 }
 
