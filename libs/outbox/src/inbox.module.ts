@@ -15,6 +15,7 @@ import {
   InboxHandlers,
   type InboxModuleExtras,
   type InboxModuleOptions,
+  InboxRetentionService,
   InboxService,
   type ResolvedInboxOptions,
   resolveInboxOptions,
@@ -44,7 +45,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     global: isGlobal,
     imports: [...(definition.imports ?? []), DiscoveryModule],
     providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
-    exports: [outboxToken(InboxService, dataSource)],
+    exports: [outboxToken(InboxService, dataSource), outboxToken(InboxRetentionService, dataSource)],
   }))
   .build();
 
@@ -96,6 +97,12 @@ function providersFor(dataSource: InjectionToken): Provider[] {
       useFactory: (source: DataSource, { store }: InboxDatabase, options: ResolvedInboxOptions) =>
         new InboxService(new TransactionContext(source, label, options.currentManager), store, options),
       inject: [DATA_SOURCE, DATABASE, OPTIONS],
+    },
+    {
+      provide: outboxToken(InboxRetentionService, dataSource),
+      useFactory: ({ retention }: InboxDatabase, { dedupeWindowMs }: ResolvedInboxOptions) =>
+        new InboxRetentionService(retention, dedupeWindowMs),
+      inject: [DATABASE, OPTIONS],
     },
     {
       provide: InboxHandlers,

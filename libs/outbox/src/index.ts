@@ -56,6 +56,7 @@ export {
   type InboxModuleExtras,
   type InboxModuleOptions,
   type InboxResult,
+  InboxRetentionService,
   InboxService,
   InboxTransaction,
 } from './inbox/index.js';

@@ -26,6 +26,16 @@ export interface InboxModuleOptions {
   readonly waitMs?: number;
   /** What a sender is told to wait when an event cannot be processed now (`Retry-After`); default 5. */
   readonly retryAfterSeconds?: number;
+  /**
+   * How long an event is recognised: `InboxRetentionService` deletes older records. Default 30 days. Must be longer than
+   * `longestRedeliveryMs`, or an event that comes late is applied again; refused at start.
+   */
+  readonly dedupeWindowMs?: number;
+  /**
+   * The longest time after which a producer or broker may still deliver an event again: retries, deferrals, outages, and
+   * dead letters that somebody redrives. Default 14 days.
+   */
+  readonly longestRedeliveryMs?: number;
   /** Isolation of the transactions that the inbox opens; default the one of the database. */
   readonly isolation?: IsolationLevel;
   /** Where nestjs-cls or typeorm-transactional keep the current EntityManager. */

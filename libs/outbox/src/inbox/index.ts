@@ -9,5 +9,6 @@ export { InboxEntrance } from './inbox-entrance.js';
 export { InboxHandlers } from './inbox-handlers.js';
 export type { InboxMessage, InboxResult } from './inbox-message.js';
 export type { InboxModuleExtras, InboxModuleOptions } from './inbox-options.js';
+export { InboxRetentionService } from './inbox-retention.service.js';
 export { InboxEnvelope, InboxEvent, InboxTransaction } from './parameter.decorators.js';
 export { type ResolvedInboxOptions, resolveInboxOptions } from './resolve-inbox-options.js';

@@ -14,12 +14,14 @@ export interface ResolvedInboxOptions {
   readonly maxBodyBytes: number;
   readonly waitMs: number;
   readonly retryAfterSeconds: number;
+  readonly dedupeWindowMs: number;
   readonly isolation: IsolationLevel | undefined;
   readonly currentManager: CurrentManager | undefined;
 }
 
 const MIB = 1_048_576;
 const HOUR_SECONDS = 3600;
+const DAY_MS = 86_400_000;
 const MIGRATE_MODES: readonly MigrateMode[] = ['verify', 'auto', 'off'];
 
 /**
@@ -47,9 +49,20 @@ export function resolveInboxOptions(options: InboxModuleOptions): ResolvedInboxO
     maxBodyBytes: number(options, 'maxBodyBytes', MIB, 1, 256 * MIB),
     waitMs: number(options, 'waitMs', 5000, 1, HOUR_SECONDS * 1000),
     retryAfterSeconds: number(options, 'retryAfterSeconds', 5, 1, 24 * HOUR_SECONDS),
+    dedupeWindowMs: resolveDedupeWindow(options),
     isolation: options.isolation,
     currentManager: options.currentManager,
   };
+}
+
+/** A record that is gone before the last redelivery is an event that is applied twice. */
+function resolveDedupeWindow(options: InboxModuleOptions): number {
+  const dedupeWindowMs = number(options, 'dedupeWindowMs', 30 * DAY_MS, 1, 3650 * DAY_MS);
+  const longestRedeliveryMs = number(options, 'longestRedeliveryMs', 14 * DAY_MS, 0, 3650 * DAY_MS);
+  if (dedupeWindowMs > longestRedeliveryMs) return dedupeWindowMs;
+  throw new ConfigurationError(
+    `"dedupeWindowMs" (${dedupeWindowMs}) must be longer than "longestRedeliveryMs" (${longestRedeliveryMs}): an event that is delivered again after its record is gone would be applied twice.`,
+  );
 }
 
 /** Unsigned messages are taken only where somebody said so in so many words. */
@@ -78,7 +91,13 @@ function resolveSignature(options: InboxModuleOptions): { secrets: readonly stri
   return { secrets, requireSignature: requireSignature ?? true };
 }
 
-type NumberKey = 'signatureToleranceSeconds' | 'maxBodyBytes' | 'waitMs' | 'retryAfterSeconds';
+type NumberKey =
+  | 'signatureToleranceSeconds'
+  | 'maxBodyBytes'
+  | 'waitMs'
+  | 'retryAfterSeconds'
+  | 'dedupeWindowMs'
+  | 'longestRedeliveryMs';
 
 function number(options: InboxModuleOptions, key: NumberKey, fallback: number, min: number, max: number): number {
   return wholeNumber(key, options[key], fallback, min, max);

@@ -38,6 +38,7 @@ export { PostgresDeliveryStore } from './postgres-delivery-store.js';
 export { PostgresEventStore } from './postgres-event-store.js';
 export { PostgresInboxStore } from './postgres-inbox-store.js';
 export { PostgresRetentionStore } from './postgres-retention-store.js';
+export type { ProcessedEventRetention } from './processed-event-retention.js';
 export type { PrunedRows, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
 export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';

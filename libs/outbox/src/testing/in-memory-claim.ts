@@ -15,17 +15,16 @@ export interface DueDeliveries {
 export function selectDue(queue: InMemoryQueue, request: ClaimRequest, isProbe: boolean): DueDeliveries {
   const { batchSize, batchBytes, maxAttempts } = request;
   const now = queue.clock();
-  const due = queue
-    .deliveriesOf(request.destination)
-    .filter((one) => one.status === 'pending' && one.availableAt <= now);
-  const unordered = due
-    .filter((one) => one.lane === undefined && hasEnded(one.leaseUntil, now))
+  const pending = queue.deliveriesOf(request.destination).filter((one) => one.status === 'pending');
+  const unordered = pending
+    .filter((one) => one.lane === undefined && one.availableAt <= now && hasEnded(one.leaseUntil, now))
     .sort((one, other) => one.availableAt - other.availableAt || byId(one, other))
     .slice(0, batchSize)
     .sort(byId);
 
   const heldKeys = keysHeld(queue, request.destination);
-  const eligible = due.filter((one) => one.orderingKey !== undefined && !heldKeys.has(one.orderingKey));
+  // One that was never rescheduled is due whatever its time says: the clock may have gone back since.
+  const eligible = pending.filter((one) => one.orderingKey !== undefined && !heldKeys.has(one.orderingKey));
   const lane = laneWhoseTurnItIs(queue, request.destination, eligible);
   const ofLane = eligible.filter((one) => one.lane === lane?.lane).slice(0, batchSize);
   const ordered = withoutFollowersOfSpent(ofLane, maxAttempts);
@@ -73,7 +72,7 @@ function laneWhoseTurnItIs(
   const dueLanes = new Set(eligible.map((one) => one.lane));
   const [next] = queue.lanes
     .filter((one) => one.destination === destination && hasEnded(one.leaseUntil, now) && dueLanes.has(one.lane))
-    .sort((one, other) => one.claimedAs - other.claimedAs);
+    .sort((one, other) => one.claimedAt - other.claimedAt);
   return next;
 }
 

@@ -33,7 +33,7 @@ export class InMemoryDeliveryStore implements DeliveryStore {
     if (taken.length === 0) return { kind: 'nothing', isProbe: passage.isProbe };
 
     const leaseUntil = queue.clock() + request.leaseMs;
-    if (lane !== undefined) Object.assign(lane, { token, leaseUntil, claimedAs: token });
+    if (lane !== undefined) Object.assign(lane, { token, leaseUntil, claimedAt: queue.clock() });
     const deliveries: ClaimedDelivery[] = [];
     const reaped: ReapedDelivery[] = [];
     for (const delivery of taken) {

@@ -31,8 +31,8 @@ export interface InMemoryLane {
   readonly lane: number;
   leaseUntil: number | undefined;
   token: number;
-  /** Place in the order of claims, which says whose turn it is. */
-  claimedAs: number;
+  /** Time of its last claim, which says whose turn it is; before the first one a small number. */
+  claimedAt: number;
 }
 
 export interface InMemoryDestination {
@@ -92,7 +92,7 @@ export class InMemoryQueue {
     if (this.destinations.has(destination)) return;
     this.destinations.set(destination, { failures: 0, resumeAt: 0 });
     for (let lane = 0; lane < LANES; lane += 1)
-      this.lanes.push({ destination, lane, leaseUntil: undefined, token: 0, claimedAs: lane - LANES });
+      this.lanes.push({ destination, lane, leaseUntil: undefined, token: 0, claimedAt: lane });
   }
 
   nextToken(): number {

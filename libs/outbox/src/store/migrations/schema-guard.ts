@@ -51,7 +51,7 @@ function olderThanLibrary(component: SchemaComponent, found: number, needed: num
   const state = found === 0 ? 'are missing' : `have version ${found}, this library needs ${needed}`;
   const generator = component.name === 'outbox' ? 'outboxMigrations' : 'inboxMigrations';
   return new SchemaVersionError(
-    `the ${component.name} tables in schema ${component.schema} ${state}. Add ...${generator}() to the migrations of the DataSource and run \`npx typeorm migration:run\`, or set migrate: 'auto' for development.`,
+    `the ${component.name} tables in schema ${component.schema} ${state}. Add ...${generator}() to the migrations of the DataSource and run \`npx typeorm migration:run -d <your data source file>\`, or set migrate: 'auto' for development.`,
   );
 }
 

@@ -18,7 +18,8 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  * Ordered deliveries are safe in one statement because a lane is taken only if its row is the one that this
  * statement's snapshot saw (`revision`): whoever changed deliveries of the lane since has changed its row too. A row of
  * a leased lane is never skipped when locked, because its followers would overtake it. The followers of one that becomes
- * a dead letter here stay where they are.
+ * a dead letter here stay where they are. An ordered delivery that was never rescheduled is due whatever its time says:
+ * when the clock goes back (a failover, a step of NTP), one that is written then must not overtake it.
  */
 export function claimDeliveriesSql(names: OutboxNames): string {
   const { delivery, lane, destination } = names;
@@ -26,6 +27,7 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   const spent = 'd.lease_until is not null and d.attempts >= $5';
   const open = '(select is_open from gate)';
   const holding = '(h.status = 1 or h.available_at > now())';
+  const orderedIsDue = '(d.available_at <= now() or not d.holds_key)';
   return `with token as materialized (
   select nextval('${names.token.replaceAll("'", "''")}') as value
 ), probe as (
@@ -41,7 +43,7 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   where ${open} and l.destination = $1 and ${free}
     and exists (
       select from ${delivery} d
-      where d.destination = $1 and d.lane = l.lane and d.status = 0 and d.available_at <= now()
+      where d.destination = $1 and d.lane = l.lane and d.status = 0 and ${orderedIsDue}
         and not exists (
           select from ${delivery} h
           where h.destination = $1 and h.lane = l.lane and h.ordering_key = d.ordering_key and h.holds_key and ${holding}))
@@ -52,7 +54,7 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   for update skip locked
 ), ordered as materialized (
   select d.id, d.payload_bytes, d.ordering_key, ${spent} as is_spent from ${delivery} d
-  where d.destination = $1 and d.lane = (select lane from free_lane) and d.status = 0 and d.available_at <= now()
+  where d.destination = $1 and d.lane = (select lane from free_lane) and d.status = 0 and ${orderedIsDue}
     and d.ordering_key not in (
       select h.ordering_key from ${delivery} h
       where h.destination = $1 and h.lane = (select lane from free_lane) and h.holds_key and ${holding})
