@@ -76,6 +76,7 @@ export class BatchDispatch {
     return {
       claimed: claim.deliveries.length + claim.reaped.length,
       delivered: settled.delivered.length,
+      duplicates: this.reportDuplicates(claim, outcomes),
       retried: settled.rescheduled.filter(({ refundAttempt }) => !refundAttempt).length,
       deferred: settled.rescheduled.filter(({ refundAttempt }) => refundAttempt).length,
       dead: settled.dead.length + claim.reaped.length,
@@ -116,6 +117,18 @@ export class BatchDispatch {
         await waitFor(fullJitterMs(attempt, FINALIZE_RETRY_BASE_MS, FINALIZE_RETRY_CAP_MS, random), keeper.signal);
       }
     }
+  }
+
+  /** A duplicate is a success, but a person who redrove the event wants to know that it had arrived before. */
+  private reportDuplicates(claim: Claim, outcomes: ReadonlyMap<string, CallOutcome>): number {
+    let duplicates = 0;
+    for (const { id, envelope } of claim.deliveries) {
+      const outcome = outcomes.get(id)?.outcome;
+      if (outcome?.kind !== 'delivered' || outcome.duplicate !== true) continue;
+      duplicates += 1;
+      this.parts.log.duplicate(envelope?.id);
+    }
+    return duplicates;
   }
 
   private report(claim: Claim, settled: Finalization, outcomes: ReadonlyMap<string, CallOutcome>): number {

@@ -34,6 +34,10 @@ export class DispatchLog {
     this.logger.error(logLine('unclassified failure', { ...this.where(), eventId, attempt, error }));
   }
 
+  duplicate(eventId: string | undefined): void {
+    this.logger.log(logLine('delivered before', { ...this.where(), eventId }));
+  }
+
   dead(eventId: string | undefined, attempts: number, error: string): void {
     this.logger.error(logLine('dead letter', { ...this.where(), eventId, attempts, error }));
   }

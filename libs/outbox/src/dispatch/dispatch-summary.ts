@@ -2,6 +2,8 @@
 export interface DispatchSummary {
   readonly claimed: number;
   readonly delivered: number;
+  /** Of the delivered ones: the destination said that it had the event before. */
+  readonly duplicates: number;
   /** Will be tried again after a back-off; an attempt was spent. */
   readonly retried: number;
   /** Put off without spending an attempt: business reasons, Retry-After, or an unreachable destination. */
@@ -19,6 +21,7 @@ export interface DispatchSummary {
 export const nothingDispatched: DispatchSummary = {
   claimed: 0,
   delivered: 0,
+  duplicates: 0,
   retried: 0,
   deferred: 0,
   dead: 0,
@@ -31,6 +34,7 @@ export function addSummaries(one: DispatchSummary, other: DispatchSummary): Disp
   return {
     claimed: one.claimed + other.claimed,
     delivered: one.delivered + other.delivered,
+    duplicates: one.duplicates + other.duplicates,
     retried: one.retried + other.retried,
     deferred: one.deferred + other.deferred,
     dead: one.dead + other.dead,
