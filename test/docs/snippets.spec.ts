@@ -75,6 +75,21 @@ describe('what the documentation shows', () => {
     }
   });
 
+  it('every test that a page names is there', () => {
+    const named = [...pages()].flatMap(([page, text]) =>
+      [...text.matchAll(/\[([^\]]+)\]\(([^)\s]*\/test\/[^)\s]+\.ts)\)/g)].map(([, title = '', path = '']) => ({
+        page,
+        title,
+        path,
+      })),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    for (const { page, title, path } of named) {
+      const source = readFileSync(join(ROOT, dirname(page), path), 'utf8').replaceAll("\\'", "'");
+      expect(source.includes(title), `${page} names the test "${title}" in ${path}`).toBe(true);
+    }
+  });
+
   it('every error code is documented, and no other', () => {
     const source = execFileSync('git', ['grep', '-ohE', "code: '(OUTBOX|INBOX)_[A-Z_]+'", '--', 'libs/outbox/src'], {
       cwd: ROOT,
