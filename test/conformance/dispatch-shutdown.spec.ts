@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import type { DestinationOptions, OutgoingEvent, PublishOutcome, Transport } from 'nestjs-transactional-outbox';
-import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { delivered } from '../../libs/outbox/src/transports/index.js';
+import { shutOut } from '../support/database-access.js';
 import { eventually } from '../support/eventually.js';
 import { type OutboxApp, startOutboxApp } from '../support/outbox-app.js';
 import { mustClaim, type OutboxQueue, startOutboxQueue } from '../support/outbox-queue.js';
@@ -24,16 +24,6 @@ class WaitingTransport implements Transport {
   answer(): void {
     this.calls.emit('answer');
   }
-}
-
-/** Lets nobody in any more and ends every session, until the database is dropped. */
-async function refuseConnections(databaseUrl: string): Promise<void> {
-  const name = new URL(databaseUrl).pathname.slice(1);
-  const admin = new pg.Client(inject('adminDatabaseUrl'));
-  await admin.connect();
-  await admin.query(`alter database ${name} allow_connections false`);
-  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
-  await admin.end();
 }
 
 describe('a dispatcher that is shut down in the middle of a batch', () => {
@@ -121,7 +111,7 @@ describe('a dispatcher that is shut down in the middle of a batch', () => {
   it('does not wait for PostgreSQL beyond the grace', async () => {
     await queue.emitUnordered(2);
     await start(200, { leaseMs: 3_600_000 });
-    await refuseConnections(queue.database.url);
+    await shutOut(queue.database);
     const { ended } = await beginToClose();
     transport.answer();
     await ended;
