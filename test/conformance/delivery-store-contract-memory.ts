@@ -72,7 +72,7 @@ function stateOf(queue: InMemoryQueue): QueueState {
     breakers: [...queue.destinations]
       .map(([destination, { failures, resumeAt }]) => ({ destination, failures, resumeAt }))
       .sort((one, other) => one.destination.localeCompare(other.destination)),
-    archive: queue.archive.map(({ id }) => id),
+    archive: queue.archive.map(({ id }) => id).toSorted((one, other) => Number(one) - Number(other)),
   };
 }
 

@@ -98,6 +98,13 @@ export function describeOrder(store: () => StoreUnderTest): void {
       expect(idsOf(await mustClaim(store()))).toEqual([third]);
     });
 
+    it('are not overtaken by one that is written after the clock went back', async () => {
+      const [first] = await store().emit({ aggregate: A });
+      await store().passTime(-500);
+      const [second] = await store().emit({ aggregate: A });
+      expect(idsOf(await mustClaim(store()))).toEqual([first, second]);
+    });
+
     it('pass a dead letter of their key that does not block it', async () => {
       const [first = '', second = ''] = await store().emit({ aggregate: A }, { aggregate: A });
       const claim = await mustClaim(store(), { batchSize: 1 });

@@ -121,7 +121,7 @@ const STATE_SQL = `select jsonb_build_object(
   'breakers', (select coalesce(jsonb_agg(jsonb_build_object('destination', t.destination, 'failures', t.failures,
       'resumeAt', ${MS('t.resume_at')}) order by t.destination), '[]')
     from ${names.destination} t),
-  'archive', (select coalesce(jsonb_agg(a.id::text order by a.done_at, a.id), '[]') from ${names.archive} a)) as state`;
+  'archive', (select coalesce(jsonb_agg(a.id::text order by a.id), '[]') from ${names.archive} a)) as state`;
 
 /** SQL says null where the stores say undefined. */
 function withUndefined(state: QueueState | undefined): QueueState {

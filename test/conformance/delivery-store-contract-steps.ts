@@ -90,7 +90,7 @@ export class StepSource {
   }
 
   private pass(): Step {
-    const ms = this.random.pick([1, 5, 20, 199, 200, 201, 1000, 1001]);
+    const ms = this.random.pick([1, 5, 20, 199, 200, 201, 1000, 1001, -30, -500]);
     return { name: `pass ${ms} ms`, apply: (store) => store.passTime(ms) };
   }
 
