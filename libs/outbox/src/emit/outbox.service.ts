@@ -146,7 +146,9 @@ function isEvents(value: unknown): value is object | readonly object[] {
 }
 
 function isEvent(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && findEventDefinition(value.constructor ?? {}) !== undefined;
+  if (typeof value !== 'object' || value === null) return false;
+  const eventClass: unknown = value.constructor;
+  return typeof eventClass === 'function' && findEventDefinition(eventClass) !== undefined;
 }
 
 function isManager(value: unknown): value is EntityManager {

@@ -128,6 +128,6 @@ export class TransactionContext {
 }
 
 function nameOf(dataSource: DataSource): string {
-  const { database } = dataSource.options;
-  return `database "${typeof database === 'string' ? database : 'unnamed'}"`;
+  // Of the driver, not of the options: those may hold a URL instead.
+  return `database "${dataSource.driver.database ?? 'unnamed'}"`;
 }
