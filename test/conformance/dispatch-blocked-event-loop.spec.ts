@@ -51,8 +51,8 @@ describe('a dispatcher whose event loop was blocked past its lease, while anothe
       const sent: string[] = [];
       const dispatcher = new BareDispatcher({
         store: queue.openStore(),
-        leaseMs: 400,
-        publishTimeoutMs: 399,
+        leaseMs: 1000,
+        publishTimeoutMs: 999,
         concurrency: 1,
         transport: {
           capabilities: { batch: false, keepsOrderPerKey: false, deduplicates: false },

@@ -27,11 +27,11 @@ describe('a transport that connects', () => {
   });
   afterEach(() => queue.close());
 
-  const dispatcherOver = (transport: ConnectingTransport): BareDispatcher =>
+  const dispatcherOver = (transport: ConnectingTransport, publishTimeoutMs = 10_000): BareDispatcher =>
     new BareDispatcher({
       store: queue.openStore(),
       transport,
-      publishTimeoutMs: 100,
+      publishTimeoutMs,
       pauseBaseMs: 10,
       pauseCapMs: 10,
       batchSize: 1,
@@ -66,7 +66,7 @@ describe('a transport that connects', () => {
     const gate = new EventEmitter();
     const opened = once(gate, 'open');
     const transport = new ConnectingTransport(() => opened.then(() => undefined));
-    const dispatcher = dispatcherOver(transport);
+    const dispatcher = dispatcherOver(transport, 100);
     expect(await dispatcher.dispatchOnce()).toBeUndefined();
     const complaint = dispatcher.logger.lines.find((line) => line.includes('destination unreachable'));
     expect(complaint).toContain('no connection within 100 ms');

@@ -72,7 +72,7 @@ describe('a dispatcher whose database does not answer', () => {
   });
 
   it('gives up its outcomes with its lease, and the events are delivered again', async () => {
-    const dispatcher = new BareDispatcher({ store, transport, leaseMs: 200, publishTimeoutMs: 100 });
+    const dispatcher = new BareDispatcher({ store, transport, leaseMs: 1000, publishTimeoutMs: 900 });
     await dispatcher.dispatchOnce();
     await queue.emitUnordered(1);
     const cutOff = new MemoryTransport({
@@ -81,7 +81,7 @@ describe('a dispatcher whose database does not answer', () => {
         return { kind: 'delivered' };
       },
     });
-    const losing = new BareDispatcher({ store, transport: cutOff, leaseMs: 200, publishTimeoutMs: 100 });
+    const losing = new BareDispatcher({ store, transport: cutOff, leaseMs: 1000, publishTimeoutMs: 900 });
     expect(await losing.dispatchOnce()).toMatchObject({ leaseLost: 1 });
     expect(said(losing, 'lease lost')).toBe(1);
     failures = 0;

@@ -23,7 +23,7 @@ describe('a dispatcher that crashed after its claim', () => {
 
   it('is succeeded when its lease ends, under a higher token, and its late outcome changes nothing', async () => {
     await queue.emitUnordered(1);
-    const stale = await mustClaim(crashed, { leaseMs: 300 });
+    const stale = await mustClaim(crashed, { leaseMs: 1000 });
     expect(await tryClaim(successor)).toBeUndefined();
 
     const current = await eventually(() => mustClaim(successor));

@@ -8,7 +8,7 @@ import { delivered } from '../../libs/outbox/src/transports/index.js';
 import { BareDispatcher } from '../support/bare-dispatcher.js';
 import { type OutboxQueue, type QueueStore, startOutboxQueue } from '../support/outbox-queue.js';
 
-const LEASE_MS = 300;
+const LEASE_MS = 900;
 const ONE_BY_ONE = { batch: false, keepsOrderPerKey: false, deduplicates: false };
 
 /** The same store, with some of its methods replaced. */
@@ -34,7 +34,7 @@ describe('while a publish runs,', () => {
   afterEach(() => queue.close());
 
   it('its lease is renewed: a batch that takes five leases is sent once, although another dispatcher looks on', async () => {
-    await queue.emitOrdered(randomUUID(), 8);
+    await queue.emitOrdered(randomUUID(), 16);
     const renewed = new EventEmitter();
     const counting = replacing(store, {
       renew: async (...args) => {
@@ -47,8 +47,7 @@ describe('while a publish runs,', () => {
     const memory = new MemoryTransport({
       respond: async () => {
         started.emit('once');
-        // Three renewals a lease, two for each of the eight events: more than five leases.
-        await once(renewed, 'once');
+        // Three renewals a lease, one for each of the sixteen events: more than five leases.
         await once(renewed, 'once');
         return delivered;
       },
@@ -69,8 +68,8 @@ describe('while a publish runs,', () => {
     const summary = await holding;
     isOver = true;
     expect(await watching).toBe(0);
-    expect(summary).toMatchObject({ delivered: 8, leaseLost: 0 });
-    expect(memory.received).toHaveLength(8);
+    expect(summary).toMatchObject({ delivered: 16, leaseLost: 0 });
+    expect(memory.received).toHaveLength(16);
   });
 
   it('the finalize waits for a renewal that is on its way, so that they never lock against each other', async () => {
@@ -94,7 +93,12 @@ describe('while a publish runs,', () => {
       },
     });
     const transport = new MemoryTransport({ respond: () => isRenewing.then(() => delivered) });
-    const dispatcher = new BareDispatcher({ store: watched, transport, leaseMs: 600, publishTimeoutMs: 500 });
+    const dispatcher = new BareDispatcher({
+      store: watched,
+      transport,
+      leaseMs: LEASE_MS,
+      publishTimeoutMs: LEASE_MS - 1,
+    });
     expect(await dispatcher.dispatchOnce()).toMatchObject({ delivered: 3, leaseLost: 0 });
     expect(renewingAtFinalize).toEqual([0]);
   });
@@ -110,7 +114,12 @@ describe('while a publish runs,', () => {
       },
     });
     const transport = new MemoryTransport({ respond: () => isRenewing.then(() => delivered) });
-    const dispatcher = new BareDispatcher({ store: hanging, transport, leaseMs: LEASE_MS, publishTimeoutMs: 200 });
+    const dispatcher = new BareDispatcher({
+      store: hanging,
+      transport,
+      leaseMs: LEASE_MS,
+      publishTimeoutMs: LEASE_MS - 1,
+    });
     expect(await dispatcher.dispatchOnce()).toMatchObject({ delivered: 1, leaseLost: 0 });
     expect(await queue.deliveries()).toEqual([]);
   });
@@ -131,7 +140,13 @@ describe('while a publish runs,', () => {
         return batch.map(() => delivered);
       },
     };
-    const stale = new BareDispatcher({ store, transport, concurrency: 1, leaseMs: LEASE_MS, publishTimeoutMs: 299 });
+    const stale = new BareDispatcher({
+      store,
+      transport,
+      concurrency: 1,
+      leaseMs: LEASE_MS,
+      publishTimeoutMs: LEASE_MS - 1,
+    });
     expect(await stale.dispatchOnce()).toMatchObject({ leaseLost: 3 });
     expect([started.length, interrupted]).toEqual([1, 1]);
     expect(stale.logger.lines.filter((line) => line.startsWith('warn lease lost'))).toHaveLength(1);
