@@ -85,13 +85,14 @@ function headersJson(emit: EmitOptions): string {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string') throw new InvalidEventError(`header "${name}" is no text. Headers carry text only.`);
   }
-  const limit = toPayloadJson(headers, Number.MAX_SAFE_INTEGER);
+  const limit = toPayloadJson(headers, Number.MAX_SAFE_INTEGER, 'headers');
   if (limit.bytes > MAX_HEADER_BYTES) throw new LimitExceededError('headers', limit.bytes, MAX_HEADER_BYTES, 'bytes');
   return limit.text;
 }
 
+/** Counts as PostgreSQL does: an emoji is one character, although JavaScript stores it in two units. */
 function requireLength(field: string, value: string): void {
-  if (value.length > MAX_ID_CHARACTERS) {
-    throw new LimitExceededError(field, value.length, MAX_ID_CHARACTERS, 'characters');
-  }
+  if (value.length <= MAX_ID_CHARACTERS) return;
+  const characters = [...value].length;
+  if (characters > MAX_ID_CHARACTERS) throw new LimitExceededError(field, characters, MAX_ID_CHARACTERS, 'characters');
 }

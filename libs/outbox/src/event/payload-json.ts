@@ -1,5 +1,8 @@
 import { LimitExceededError, UnserializablePayloadError } from '../errors/index.js';
 
+/** Deeper values would exhaust the stack of this process, at about 1,300 levels, or that of a consumer. */
+const MAX_DEPTH = 500;
+
 /** JSON text of a payload and its size as UTF-8. */
 export interface PayloadJson {
   readonly text: string;
@@ -12,7 +15,7 @@ export interface PayloadJson {
  * Follows JSON.stringify for `toJSON` (so a valid Date becomes ISO text) and leaves out object properties that are
  * `undefined`, which is what an absent optional field is. Refuses: BigInt, symbols, functions, NaN and infinities,
  * `undefined` inside an array, Map, Set, Error, RegExp and other built-in objects, invalid dates, circular references,
- * NUL (PostgreSQL 22P05) and lone surrogates, getters that throw.
+ * NUL (PostgreSQL 22P05) and lone surrogates, getters that throw, more than 500 levels.
  *
  * @param name what the value is called in errors, the root of the path.
  * @throws UnserializablePayloadError with the path of the offending value.
@@ -51,6 +54,11 @@ function plainCopy(value: unknown, path: string, key: string, ancestors: Set<obj
 function copyObject(value: object, path: string, key: string, ancestors: Set<object>): unknown {
   if (ancestors.has(value))
     throw new UnserializablePayloadError(path, 'circular reference. Emit a tree of plain values.');
+  if (ancestors.size >= MAX_DEPTH)
+    throw new UnserializablePayloadError(
+      `${path.slice(0, 100)}…`,
+      `nested deeper than ${MAX_DEPTH} levels. Flatten it.`,
+    );
   if (value instanceof Date && Number.isNaN(value.getTime())) {
     throw new UnserializablePayloadError(path, 'an invalid Date would become null in JSON. Emit a valid one or null.');
   }
