@@ -5,6 +5,7 @@ import { IsInt, IsUUID, Min } from 'class-validator';
 import {
   AggregateId,
   EmitsEvent,
+  type EventClass,
   OutboxDispatcher,
   OutboxEvent,
   OutboxModule,
@@ -100,6 +101,8 @@ export interface OutboxAppOptions {
   readonly memory?: MemoryTransport;
   /** Merged over the defaults: one destination `memory` for all three events, no loop, `migrate: 'auto'`. */
   readonly outbox?: Partial<OutboxModuleOptions>;
+  /** Event classes that `memory` receives beside the three. */
+  readonly events?: readonly EventClass[];
   readonly poolSize?: number;
   /** Entities beside `Order`. */
   readonly entities?: readonly EntityClass[];
@@ -130,7 +133,7 @@ export async function startOutboxApp(options: OutboxAppOptions = {}): Promise<Ou
       TypeOrmModule.forFeature([Order]),
       OutboxModule.forRoot({
         destinations: { memory: { transport: memory } },
-        routes: [{ events: [OrderNoted, OrderStep, SkippableStep], to: ['memory'] }],
+        routes: [{ events: [OrderNoted, OrderStep, SkippableStep, ...(options.events ?? [])], to: ['memory'] }],
         migrate: 'auto',
         ...options.outbox,
         dispatcher: { schedule: false, ...options.outbox?.dispatcher },

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { EventNotStoredError } from 'nestjs-transactional-outbox';
+import type { EntityManager } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { gate } from '../support/gate.js';
+import { noted, type OutboxApp, startOutboxApp, step } from '../support/outbox-app.js';
+
+describe('two transactions that emit about one aggregate', () => {
+  let app: OutboxApp;
+  beforeAll(async () => {
+    app = await startOutboxApp({ outbox: { completion: 'keep' } });
+  });
+  afterAll(() => app.close());
+  beforeEach(async () => {
+    await app.database.query('truncate outbox_event, outbox_delivery, outbox_aggregate');
+    app.memory.clear();
+  });
+
+  /** A transaction that stays open until it is told to end. */
+  function openTransaction(work: (manager: EntityManager) => Promise<unknown>) {
+    const [worked, mayEnd] = [gate(), gate()];
+    let fails = false;
+    const ended = app.dataSource.transaction(async (manager) => {
+      await work(manager);
+      worked.open();
+      await mayEnd.opened;
+      if (fails) throw new Error('rolled back');
+    });
+    ended.catch(() => undefined);
+    const end = (isFailure: boolean): Promise<void> => {
+      fails = isFailure;
+      mayEnd.open();
+      return ended;
+    };
+    return { worked: Promise.race([worked.opened, ended]), commit: () => end(false), rollback: () => end(true) };
+  }
+
+  const untilOneWaits = () =>
+    eventually(async () => {
+      const waiting = await app.database.query(
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect(waiting).toHaveLength(1);
+    });
+
+  const numbered = () =>
+    app.database.query(`select (payload -> 'step')::int as step, sequence::int from outbox_event order by sequence`);
+
+  it('the second waits for the first, and sequence and delivery follow the order of commit', async () => {
+    const id = randomUUID();
+    const first = openTransaction((manager) => app.outbox.emit(manager, [step(id, 1), step(id, 2)]));
+    await first.worked;
+    const second = openTransaction((manager) => app.outbox.emit(manager, [step(id, 3), noted(id), step(id, 4)]));
+    await untilOneWaits();
+    await first.commit();
+    await second.worked;
+    await second.commit();
+
+    await app.dispatcher.drain();
+    const ordered = app.memory.accepted.filter(({ envelope }) => envelope.sequence !== undefined);
+    expect(ordered.map(({ envelope }) => [envelope.sequence, (envelope.payload as { step: number }).step])).toEqual([
+      [1n, 1],
+      [2n, 2],
+      [3n, 3],
+      [4n, 4],
+    ]);
+  });
+
+  it('when the first rolls back, the second takes its place without a gap', async () => {
+    const id = randomUUID();
+    const first = openTransaction((manager) => app.outbox.emit(manager, step(id, 1)));
+    await first.worked;
+    const second = openTransaction((manager) => app.outbox.emit(manager, step(id, 2)));
+    await untilOneWaits();
+    await expect(first.rollback()).rejects.toThrow('rolled back');
+    await second.worked;
+    await second.commit();
+    expect(await numbered()).toEqual([{ step: 2, sequence: 1 }]);
+  });
+
+  it('a savepoint that is rolled back gives its numbers back', async () => {
+    const id = randomUUID();
+    await app.dataSource.transaction(async (manager) => {
+      await app.outbox.emit(manager, step(id, 1));
+      await manager
+        .transaction(async (nested) => {
+          await app.outbox.emit(nested, [step(id, 2), step(id, 3)]);
+          throw new Error('back');
+        })
+        .catch(() => undefined);
+      await app.outbox.emit(manager, step(id, 4));
+    });
+    expect(await numbered()).toEqual([
+      { step: 1, sequence: 1 },
+      { step: 4, sequence: 2 },
+    ]);
+  });
+
+  it('unordered events of one aggregate never wait', async () => {
+    const id = randomUUID();
+    const first = openTransaction((manager) => app.outbox.emit(manager, noted(id)));
+    await first.worked;
+    const second = openTransaction((manager) => app.outbox.emit(manager, noted(id)));
+    await second.worked;
+    await second.commit();
+    await first.commit();
+    expect(await app.database.query('select sequence from outbox_event')).toEqual([
+      { sequence: null },
+      { sequence: null },
+    ]);
+  });
+
+  it('ordered events of different aggregates never wait', async () => {
+    const first = openTransaction((manager) => app.outbox.emit(manager, step(randomUUID(), 1)));
+    await first.worked;
+    const second = openTransaction((manager) => app.outbox.emit(manager, step(randomUUID(), 1)));
+    await second.worked;
+    await second.commit();
+    await first.commit();
+  });
+
+  it('lists that name the same aggregates in opposite order never deadlock', async () => {
+    const ids = Array.from({ length: 40 }, () => randomUUID());
+    for (let round = 0; round < 10; round += 1) {
+      const forth = ids.map((id) => step(id, round));
+      const back = ids.toReversed().map((id) => step(id, round));
+      await Promise.all(
+        [forth, back, forth, back].map((events) => app.outbox.transaction(() => app.outbox.emit(events))),
+      );
+    }
+    expect(await app.database.query('select distinct sequence::int from outbox_aggregate')).toEqual([{ sequence: 40 }]);
+  });
+
+  it('a wait that runs into lock_timeout is an error to try again', async () => {
+    const id = randomUUID();
+    const first = openTransaction((manager) => app.outbox.emit(manager, step(id, 1)));
+    await first.worked;
+    const second = app.dataSource.transaction(async (manager) => {
+      await manager.query(`set local lock_timeout = '1ms'`);
+      await app.outbox.emit(manager, step(id, 2));
+    });
+    await expect(second).rejects.toThrow(EventNotStoredError);
+    await expect(second).rejects.toMatchObject({ retryable: true, cause: { code: '55P03' } });
+    await first.commit();
+  });
+
+  it('so is a conflict above READ COMMITTED', async () => {
+    const id = randomUUID();
+    const second = app.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      await manager.query('select 1 from outbox_aggregate');
+      await app.outbox.transaction(() => app.outbox.emit(step(id, 1)));
+      await app.outbox.emit(manager, step(id, 2));
+    });
+    await expect(second).rejects.toMatchObject({ retryable: true, cause: { code: '40001' } });
+    expect(await numbered()).toEqual([{ step: 1, sequence: 1 }]);
+  });
+});
