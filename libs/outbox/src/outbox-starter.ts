@@ -5,14 +5,17 @@ import { ensureSchema, type OutboxNames, outboxComponent, ownTables } from './st
 
 /** Owns the tables for the life of the application and makes sure, at its start, that they fit this library. */
 export class OutboxStarter implements OnModuleInit, OnApplicationShutdown {
-  private readonly giveUp: () => void;
+  private readonly givingUp: readonly (() => void)[];
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly names: OutboxNames,
     private readonly options: ResolvedOptions,
+    /** Name of the DataSource when this outbox is everybody's: another one would be injected, or not, by chance. */
+    scope: string | undefined,
   ) {
-    this.giveUp = ownTables(dataSource, 'OutboxModule', names.event);
+    const owned = [names.event, ...(scope === undefined ? [] : [scope])];
+    this.givingUp = owned.map((what) => ownTables(dataSource, 'OutboxModule', what));
   }
 
   async onModuleInit(): Promise<void> {
@@ -20,6 +23,6 @@ export class OutboxStarter implements OnModuleInit, OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.giveUp();
+    for (const giveUp of this.givingUp) giveUp();
   }
 }

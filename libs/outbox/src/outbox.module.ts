@@ -65,9 +65,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     { isGlobal: true, dataSource: DataSource },
     (definition, { isGlobal, dataSource }) => ({
       ...definition,
-      global: isGlobal,
+      global: isGlobal ?? true,
       imports: [...(definition.imports ?? []), DiscoveryModule],
-      providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
+      providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource, isGlobal ?? true)],
       exports: EXPORTED.map((service) => outboxToken<unknown>(service, dataSource)),
     }),
   )
@@ -92,7 +92,7 @@ export function getOutboxToken<T>(service: Type<T>, dataSource?: InjectionToken)
   return outboxToken(service, dataSource);
 }
 
-function providersFor(dataSource: InjectionToken): Provider[] {
+function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[] {
   const label = dataSource === DataSource ? 'the default DataSource' : `the DataSource "${nameOfToken(dataSource)}"`;
   const scheduleName = dataSource === DataSource ? 'outbox-dispatcher' : `outbox-dispatcher:${nameOfToken(dataSource)}`;
   return [
@@ -112,7 +112,7 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     {
       provide: OutboxStarter,
       useFactory: (source: DataSource, names: OutboxNames, options: ResolvedOptions) =>
-        new OutboxStarter(source, names, options),
+        new OutboxStarter(source, names, options, isGlobal ? label : undefined),
       inject: [dataSource, NAMES, OPTIONS],
     },
     {
