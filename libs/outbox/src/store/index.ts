@@ -43,5 +43,5 @@ export type { PrunedRows, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
 export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';
 export { ownTables } from './table-ownership.js';
-export { wakeUpChannel } from './wake-up-channel.js';
+export { notifyDestinations, wakeUpChannel } from './wake-up-channel.js';
 export { WakeUpListener } from './wake-up-listener.js';

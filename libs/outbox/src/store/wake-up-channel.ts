@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { notifyDestinationsSql } from './sql/notify-destinations.sql.js';
+import type { SqlClient } from './sql-client.js';
 import type { OutboxNames } from './table-names.js';
 
 /**
@@ -7,4 +9,13 @@ import type { OutboxNames } from './table-names.js';
  */
 export function wakeUpChannel(names: OutboxNames): string {
   return `outbox_${createHash('sha256').update(names.delivery).digest('hex').slice(0, 32)}`;
+}
+
+/** Tells the dispatchers of other processes that these destinations have work. */
+export async function notifyDestinations(
+  client: SqlClient,
+  channel: string,
+  destinations: readonly string[],
+): Promise<void> {
+  await client.query(notifyDestinationsSql, [channel, destinations]);
 }

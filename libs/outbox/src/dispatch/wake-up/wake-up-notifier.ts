@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { describeError } from '../../errors/index.js';
 import { logLine } from '../../runtime/index.js';
-import type { SqlClient } from '../../store/index.js';
+import { notifyDestinations, type SqlClient } from '../../store/index.js';
 
 /** Time in which the wake-ups of a process become one statement. */
 const COALESCE_MS = 5;
@@ -38,12 +38,8 @@ export class WakeUpNotifier {
     this.timer = undefined;
     const destinations = [...this.waiting];
     this.waiting.clear();
-    this.sending = this.client
-      .query('select pg_notify($1, name) from unnest($2::text[]) as name', [this.channel, destinations])
-      .then(
-        () => undefined,
-        (error) =>
-          this.logger.warn(logLine('wake-up not sent, polling will find the events', { error: describeError(error) })),
-      );
+    this.sending = notifyDestinations(this.client, this.channel, destinations).catch((error) =>
+      this.logger.warn(logLine('wake-up not sent, polling will find the events', { error: describeError(error) })),
+    );
   }
 }
