@@ -16,7 +16,7 @@ export type MappedEvent<E> = E | EventFields<E> | readonly (E | EventFields<E>)[
 
 type AsyncMethod<R> = (...args: never[]) => Promise<R>;
 
-type Wrapped = (this: Record<symbol, unknown>, ...args: unknown[]) => Promise<unknown>;
+type Wrapped = (this: Record<symbol, unknown> | undefined, ...args: unknown[]) => Promise<unknown>;
 
 /** Declarations of each wrapped method, by the wrapping function itself: a second decorator adds to the first. */
 const specsByWrapper = new WeakMap<object, EmitsEventSpec[]>();
@@ -61,8 +61,8 @@ export function EmitsEvent<E extends object, R = unknown>(
 
 function wrap(method: Wrapped, property: symbol, specs: EmitsEventSpec[]): Wrapped {
   const wrapper: Wrapped = async function (...args) {
-    const outbox = requireOutbox(this[property], specs);
-    return outbox.runEmitting(args.find(isEntityManager), async () => {
+    const outbox = requireOutbox(this?.[property], specs);
+    return outbox.runEmitting(args.filter(isEntityManager), async () => {
       const result = await method.apply(this, args);
       return {
         result,
@@ -93,13 +93,16 @@ function requireOutbox(injected: unknown, specs: readonly EmitsEventSpec[]): Out
   if (injected instanceof OutboxService) return injected;
   const [spec] = specs;
   throw new ConfigurationError(
-    `${spec?.className}.${spec?.method}() carries @EmitsEvent, but its instance was not created by Nest. List the class in the providers of a module that sees OutboxModule.`,
+    `${spec?.className}.${spec?.method}() carries @EmitsEvent, but its instance was not created by Nest, or it was called without one. List the class in the providers of a module that sees OutboxModule.`,
   );
 }
 
 function requireMethod(target: object, member: unknown, descriptor: PropertyDescriptor | undefined): object {
   if (typeof member === 'object') {
-    throw new ConfigurationError('@EmitsEvent needs "experimentalDecorators": true, as Nest itself does.');
+    const { name } = (member ?? {}) as { name?: unknown };
+    throw new ConfigurationError(
+      `@EmitsEvent on ${String(name)}: called as a standard decorator. Compile with "experimentalDecorators": true, as Nest itself needs it.`,
+    );
   }
   const isStatic = typeof target === 'function';
   const owner = isStatic ? target.name : target.constructor.name;

@@ -66,11 +66,11 @@ export class OutboxService {
   /**
    * What `@EmitsEvent` does: runs `work` in a transaction and stores the events that it answers with, in one statement.
    *
-   * @param joinable the manager among the method's arguments, which is joined if it has an active transaction here.
+   * @param managers those among the method's arguments; the first that has an active transaction here is joined.
    * @internal
    */
-  runEmitting<T>(joinable: EntityManager | undefined, work: () => Promise<EmittingResult<T>>): Promise<T> {
-    const joined = joinable !== undefined && this.context.isActive(joinable) ? joinable : undefined;
+  runEmitting<T>(managers: readonly EntityManager[], work: () => Promise<EmittingResult<T>>): Promise<T> {
+    const joined = managers.find((manager) => this.context.isActive(manager));
     return this.context.run(
       async (manager) => {
         const { result, emissions } = await work();

@@ -35,12 +35,19 @@ export function setAggregateIdProperty(prototype: object, property: string | sym
 }
 
 /** The definition that `@OutboxEvent` gave this very class, or undefined. A subclass needs a decorator of its own. */
-export function findEventDefinition(eventClass: object): EventDefinition | undefined {
+export function findEventDefinition(eventClass: unknown): EventDefinition | undefined {
+  // What stands in a property "constructor" need not be a class.
+  if (typeof eventClass !== 'function') return undefined;
   return Reflect.getOwnMetadata(DEFINITION, eventClass) as EventDefinition | undefined;
 }
 
 /** @throws ConfigurationError when the class has no `@OutboxEvent` or no `@AggregateId`. */
 export function requireEventDefinition(eventClass: EventClass): EventDefinition {
+  if (eventClass === undefined) {
+    throw new ConfigurationError(
+      'the event class is undefined where a decorator or route names it. Look for imports that go round in a circle.',
+    );
+  }
   const definition = findEventDefinition(eventClass);
   if (definition === undefined) {
     throw new ConfigurationError(
