@@ -17,5 +17,5 @@ export async function notifyDestinations(
   channel: string,
   destinations: readonly string[],
 ): Promise<void> {
-  await client.query(notifyDestinationsSql, [channel, destinations]);
+  await client.query(notifyDestinationsSql(), [channel, destinations]);
 }
