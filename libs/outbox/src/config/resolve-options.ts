@@ -51,6 +51,11 @@ function resolveDispatcher(options: DispatcherOptions): ResolvedDispatcher {
       `"dispatcher.enabled" is false, but "dispatcher.schedule" is "${options.schedule}". Remove one of them.`,
     );
   }
+  if (options.schedule !== undefined && options.schedule !== false && typeof options.schedule !== 'string') {
+    throw new ConfigurationError(
+      `"dispatcher.schedule" is ${String(options.schedule)}; it must be 'loop', false, or a cron expression.`,
+    );
+  }
   return {
     enabled,
     schedule: options.schedule ?? 'loop',

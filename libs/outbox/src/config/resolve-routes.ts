@@ -7,11 +7,10 @@ import type { RouteTable } from './resolved-options.js';
 export function resolveRoutes(routes: readonly RouteOptions[], destinations: ReadonlySet<string>): RouteTable {
   const destinationsByType = new Map<string, string[]>();
   const definitionsByType = new Map<string, EventDefinition>();
+  if (!Array.isArray(routes)) throw new ConfigurationError('"routes" is no list. Give it as [{ events, to }].');
   for (const [index, route] of routes.entries()) {
     const where = `routes[${index}]`;
-    if (!Array.isArray(route.events) || route.events.length === 0) {
-      throw new ConfigurationError(`${where}.events is empty. Name the event classes that this route is for.`);
-    }
+    requireLists(where, route);
     for (const name of route.to) requireKnown(where, name, destinations);
     for (const event of route.events) {
       const type = typeof event === 'string' ? event : addDefinition(definitionsByType, requireEventDefinition(event));
@@ -23,6 +22,19 @@ export function resolveRoutes(routes: readonly RouteOptions[], destinations: Rea
     destinationsOf: (type) => destinationsByType.get(type),
     definitionOf: (type) => definitionsByType.get(type),
   };
+}
+
+function requireLists(where: string, route: RouteOptions): void {
+  if (!Array.isArray(route?.events) || route.events.length === 0) {
+    throw new ConfigurationError(`${where}.events is empty. Name the event classes that this route is for.`);
+  }
+  // A class of a file that imports this one, directly or not, is undefined while the options are made.
+  if (route.events.some((event) => event === undefined || event === null || event === '')) {
+    throw new ConfigurationError(`${where}.events holds an empty entry. Look for a circular import of an event class.`);
+  }
+  if (!Array.isArray(route.to)) {
+    throw new ConfigurationError(`${where}.to is no list. Name the destinations; [] keeps the events in the log only.`);
+  }
 }
 
 function addDefinition(definitions: Map<string, EventDefinition>, definition: EventDefinition): string {

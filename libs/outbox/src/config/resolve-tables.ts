@@ -19,13 +19,17 @@ export function resolveTables(tables: OutboxTableOptions = {}): Required<OutboxT
     aggregate: identifier('tables.aggregate', tables.aggregate ?? 'outbox_aggregate', MAX_TABLE_BYTES),
     destination: identifier('tables.destination', tables.destination ?? 'outbox_destination', MAX_TABLE_BYTES),
   };
-  const names = Object.entries(resolved);
-  for (const [index, [key, name]] of names.entries()) {
+  const names = Object.entries({
+    ...Object.fromEntries(Object.entries(resolved).map(([key, name]) => [`"tables.${key}"`, name])),
+    // Made beside the tables, in the same schema.
+    'the archive of "tables.delivery"': `${resolved.delivery}_archive`,
+    'the sequence of "tables.delivery"': `${resolved.delivery}_token`,
+    'the status view of "tables.event"': `${resolved.event}_status`,
+    'the table of the schema version': 'outbox_schema_version',
+  });
+  for (const [index, [what, name]] of names.entries()) {
     const twin = names.slice(index + 1).find(([, other]) => other === name);
-    if (twin)
-      throw new ConfigurationError(
-        `"tables.${key}" and "tables.${twin[0]}" are both "${name}". Give each table its own name.`,
-      );
+    if (twin) throw new ConfigurationError(`${what} and ${twin[0]} are both "${name}". Give each table its own name.`);
   }
   return resolved;
 }
