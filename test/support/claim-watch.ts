@@ -5,6 +5,8 @@ import { eventually } from './eventually.js';
 export interface ClaimWatch {
   /** How often the dispatchers of this process have looked for work so far. */
   readonly claims: number;
+  /** How many of these looks name a table, quoted and with its schema. */
+  claimsNaming(table: string): number;
   /** Resolves when they have looked more often than `known`. */
   moreThan(known: number): Promise<void>;
   /** Resolves when everything that was claimed is finalized, and the last look found nothing. */
@@ -13,6 +15,7 @@ export interface ClaimWatch {
 }
 
 interface Sent {
+  readonly text: string;
   readonly isClaim: boolean;
   readonly isFinalize: boolean;
   /** Undefined while PostgreSQL has not answered. */
@@ -29,6 +32,7 @@ export function watchClaims(): ClaimWatch {
       const text = String(query.mock.calls[index]?.[0]);
       const answer = query.mock.settledResults[index];
       return {
+        text,
         isClaim: text.includes('free_lane'),
         isFinalize: text.includes('lane_is_ours'),
         rows: answer?.type === 'fulfilled' ? rowsOf(answer.value) : answer?.type === 'rejected' ? 0 : undefined,
@@ -41,6 +45,7 @@ export function watchClaims(): ClaimWatch {
     get claims() {
       return claims().length;
     },
+    claimsNaming: (table) => claims().filter(({ text }) => text.includes(table)).length,
     moreThan: (known) =>
       eventually(() => {
         if (claims().length <= known) throw new Error(`no claim after ${known}`);

@@ -65,8 +65,12 @@ export class ModuleHarness {
     return module.init();
   }
 
-  async end(): Promise<void> {
+  async endApplications(): Promise<void> {
     for (const module of this.modules.splice(0).reverse()) await module.close();
+  }
+
+  async end(): Promise<void> {
+    await this.endApplications();
     for (const source of this.dataSources.splice(0)) if (source.isInitialized) await source.destroy();
     for (const database of this.databases.splice(0)) await database.drop();
   }
