@@ -30,7 +30,7 @@ class Mapping {
   }
 
   @EmitsEvent(OrderNoted)
-  bare(result: unknown): Promise<unknown> {
+  bare<T extends OrderNoted | OrderNoted[] | undefined>(result: T): Promise<T> {
     return Promise.resolve(result);
   }
 

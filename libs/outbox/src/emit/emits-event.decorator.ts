@@ -21,6 +21,13 @@ type Wrapped = (this: Record<symbol, unknown> | undefined, ...args: unknown[]) =
 /** Declarations of each wrapped method, by the wrapping function itself: a second decorator adds to the first. */
 const specsByWrapper = new WeakMap<object, EmitsEventSpec[]>();
 
+/** Takes a method whose promise gives `R`, and keeps its signature. */
+type EmitsEventDecorator<R> = <M extends AsyncMethod<R>>(
+  target: object,
+  member: string | symbol,
+  descriptor: TypedPropertyDescriptor<M>,
+) => void;
+
 /**
  * Runs the method in one transaction with the event it states. Joins the transaction that is there already (ambient,
  * or an active EntityManager among the arguments), else opens one; injected repositories take part in it. If the method
@@ -33,9 +40,20 @@ const specsByWrapper = new WeakMap<object, EmitsEventSpec[]>();
 export function EmitsEvent<E extends object, R = unknown>(
   eventClass: EventClass<E>,
   // biome-ignore lint/suspicious/noExplicitAny: the arguments' types are those that the user writes in `map`.
-  map?: (result: R, ...args: any[]) => MappedEvent<E>,
+  map: (result: R, ...args: any[]) => MappedEvent<NoInfer<E>>,
+  options?: EmitsEventOptions,
+): EmitsEventDecorator<R>;
+export function EmitsEvent<E extends object>(eventClass: EventClass<E>): EmitsEventDecorator<MappedEvent<E>>;
+export function EmitsEvent<E extends object>(
+  eventClass: EventClass<E>,
+  map: undefined,
+  options: EmitsEventOptions,
+): EmitsEventDecorator<MappedEvent<E>>;
+export function EmitsEvent(
+  eventClass: EventClass,
+  map?: (result: never, ...args: unknown[]) => unknown,
   options: EmitsEventOptions = {},
-): <M extends AsyncMethod<R>>(target: object, member: string | symbol, descriptor: TypedPropertyDescriptor<M>) => void {
+): EmitsEventDecorator<never> {
   return (target, member, descriptor) => {
     const method = requireMethod(target, member, descriptor);
     requireEventDefinition(eventClass);
