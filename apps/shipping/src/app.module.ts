@@ -1,8 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { InboxModule } from 'nestjs-transactional-outbox';
+import { databaseModule } from 'sample-support';
 import { dataSourceOptions } from './database/data-source-options.js';
-import { openDatabase } from './database/open-database.js';
 import type { Environment } from './environment.js';
 import { InventoryModule } from './inventory/inventory.module.js';
 import { ReceiptsModule } from './receipts/receipts.module.js';
@@ -15,10 +14,11 @@ export function appModule(environment: Environment): DynamicModule {
   return {
     module: AppModule,
     imports: [
-      TypeOrmModule.forRootAsync({
-        // A process that cannot start ends, and whoever runs it starts it again; so nothing is tried again here.
-        useFactory: () => ({ ...dataSourceOptions(environment.DATABASE_URL), toRetry: () => false }),
-        dataSourceFactory: () => openDatabase(environment),
+      databaseModule({
+        url: environment.DATABASE_URL,
+        dataSourceOptions,
+        migrations: environment.MIGRATIONS,
+        migrationLock: 1_764_300_001,
       }),
       InboxModule.forRoot({ secret: environment.WEBHOOK_SECRET }),
       ShipmentsModule,

@@ -1,6 +1,7 @@
+import { readEnvironment } from 'sample-support';
 import { DataSource } from 'typeorm';
-import { readEnvironment } from '../environment.js';
+import { Environment } from '../environment.js';
 import { dataSourceOptions } from './data-source-options.js';
 
 // For TypeORM's command line: npx typeorm migration:run -d apps/orders/dist/database/data-source.js
-export default new DataSource(dataSourceOptions(readEnvironment(process.env).DATABASE_URL));
+export default new DataSource(dataSourceOptions(readEnvironment(Environment, process.env).DATABASE_URL));

@@ -1,13 +1,11 @@
 import { inspect } from 'node:util';
 import { OutboxError, SchemaVersionError } from 'nestjs-transactional-outbox';
-import { DatabaseUnavailableError } from './database/explain-database-failure.js';
-import { EnvironmentError } from './environment.js';
-
-const MIGRATE = 'npx typeorm migration:run -d apps/orders/dist/database/data-source.js';
+import { DatabaseUnavailableError } from '../database/explain-database-failure.js';
+import { EnvironmentError } from '../environment/read-environment.js';
 
 /** What is expected to go wrong, in one sentence; everything else with its stack, because it needs a programmer. */
-export function explainStartFailure(error: unknown): string {
-  if (error instanceof SchemaVersionError) return `${error.message} Here that is \`${MIGRATE}\`.`;
+export function explainStartFailure(error: unknown, name: string): string {
+  if (error instanceof SchemaVersionError) return `${error.message} Here that is \`${migrate(name)}\`.`;
   if (error instanceof EnvironmentError || error instanceof DatabaseUnavailableError || error instanceof OutboxError) {
     return error.message;
   }
@@ -15,4 +13,8 @@ export function explainStartFailure(error: unknown): string {
     return 'the port is taken: set PORT to another one, or to 0 for any free port.';
   }
   return inspect(error);
+}
+
+function migrate(name: string): string {
+  return `npx typeorm migration:run -d apps/${name}/dist/database/data-source.js`;
 }

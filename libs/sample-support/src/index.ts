@@ -1,0 +1,7 @@
+// What the sample applications have in common besides the library they show.
+export { databaseModule } from './database/database-module.js';
+export { readEnvironment } from './environment/read-environment.js';
+export { IsDatabaseUrl, IsMigrationMode, IsPortNumber, type MigrationMode } from './environment/variables.js';
+export { quietUntilStarted } from './start/quiet-until-started.js';
+export { startListening } from './start/start-listening.js';
+export { startOrExplain } from './start/start-or-explain.js';
