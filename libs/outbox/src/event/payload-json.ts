@@ -52,14 +52,13 @@ function plainCopy(value: unknown, path: string, key: string, ancestors: Set<obj
 }
 
 function copyObject(value: object, path: string, key: string, ancestors: Set<object>): unknown {
-  if (ancestors.has(value))
-    throw new UnserializablePayloadError(path, 'circular reference. Emit a tree of plain values.');
+  if (ancestors.has(value)) throw circularReference(path);
   if (ancestors.size >= MAX_DEPTH)
     throw new UnserializablePayloadError(
       `${path.slice(0, 100)}…`,
       `nested deeper than ${MAX_DEPTH} levels. Flatten it.`,
     );
-  if (value instanceof Date && Number.isNaN(value.getTime())) {
+  if (guarded(path, () => value instanceof Date && Number.isNaN(value.getTime()))) {
     throw new UnserializablePayloadError(path, 'an invalid Date would become null in JSON. Emit a valid one or null.');
   }
   ancestors.add(value);
@@ -67,7 +66,10 @@ function copyObject(value: object, path: string, key: string, ancestors: Set<obj
     const toJson = readMember(value, 'toJSON', path);
     if (typeof toJson === 'function') {
       const replaced: unknown = guarded(path, () => toJson.call(value, key));
-      return replaced === value ? copyMembers(value, path, ancestors) : plainCopy(replaced, path, key, ancestors);
+      if (typeof replaced !== 'object' || replaced === null) return plainCopy(replaced, path, key, ancestors);
+      if (replaced !== value && ancestors.has(replaced)) throw circularReference(path);
+      // As JSON.stringify does, which asks once: toJSON may answer with another instance of the same class.
+      return copyMembers(replaced, path, ancestors);
     }
     return copyMembers(value, path, ancestors);
   } finally {
@@ -76,10 +78,8 @@ function copyObject(value: object, path: string, key: string, ancestors: Set<obj
 }
 
 function copyMembers(value: object, path: string, ancestors: Set<object>): unknown {
-  if (Array.isArray(value)) {
-    return Array.from(value, (item, index) => plainCopy(item, `${path}[${index}]`, String(index), ancestors));
-  }
-  const kind = Object.prototype.toString.call(value);
+  if (guarded(path, () => Array.isArray(value))) return copyItems(value as readonly unknown[], path, ancestors);
+  const kind = guarded(path, () => Object.prototype.toString.call(value));
   if (kind !== '[object Object]') {
     throw new UnserializablePayloadError(
       path,
@@ -87,7 +87,7 @@ function copyMembers(value: object, path: string, ancestors: Set<object>): unkno
     );
   }
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
+  for (const key of guarded(path, () => Object.keys(value))) {
     const memberPath = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(key)
       ? `${path}.${key}`
       : `${path}[${JSON.stringify(key)}]`;
@@ -100,6 +100,19 @@ function copyMembers(value: object, path: string, ancestors: Set<object>): unkno
   return copy;
 }
 
+function copyItems(items: readonly unknown[], path: string, ancestors: Set<object>): unknown[] {
+  const copy: unknown[] = [];
+  for (let index = 0; index < items.length; index += 1) {
+    const itemPath = `${path}[${index}]`;
+    copy.push(plainCopy(readMember(items, index, itemPath), itemPath, String(index), ancestors));
+  }
+  return copy;
+}
+
+function circularReference(path: string): UnserializablePayloadError {
+  return new UnserializablePayloadError(path, 'circular reference. Emit a tree of plain values.');
+}
+
 function requireStorableText(text: string, path: string): void {
   if (text.includes('\u0000'))
     throw new UnserializablePayloadError(path, 'contains the NUL character, which PostgreSQL cannot store. Remove it.');
@@ -110,8 +123,8 @@ function requireStorableText(text: string, path: string): void {
     );
 }
 
-function readMember(holder: object, key: string, path: string): unknown {
-  return guarded(path, () => (holder as Record<string, unknown>)[key]);
+function readMember(holder: object, key: string | number, path: string): unknown {
+  return guarded(path, () => (holder as Record<string | number, unknown>)[key]);
 }
 
 function guarded<T>(path: string, read: () => T): T {
