@@ -1,4 +1,5 @@
 import { type SchemaComponent, type SchemaStep, stepDown, stepUp } from './schema-component.js';
+import { literal } from './schema-dialect.js';
 
 /** A TypeORM DataSource, EntityManager or QueryRunner. */
 export interface Queryable {
@@ -19,10 +20,10 @@ export async function revertStep(queryable: Queryable, component: SchemaComponen
 
 /** Version of the tables; zero when they are not there. */
 export async function versionIn(queryable: Queryable, component: SchemaComponent): Promise<number> {
-  const { dialect, name, versionTable } = component;
+  const { dialect, key, versionTable } = component;
   const present = (await queryable.query(dialect.versionTablePresence(component))) as unknown[];
   if (present.length === 0) return 0;
-  const [row] = (await queryable.query(`select version from ${versionTable} where component = '${name}'`)) as {
+  const [row] = (await queryable.query(`select version from ${versionTable} where component = ${literal(key)}`)) as {
     version: number;
   }[];
   return row?.version ?? 0;

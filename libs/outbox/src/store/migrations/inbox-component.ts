@@ -1,4 +1,5 @@
 import type { InboxNames } from '../table-names.js';
+import { componentKey } from './component-key.js';
 import { processedEvents } from './inbox-0001-processed-events.js';
 import { processedEventsOnSqlite } from './inbox-0001-processed-events-sqlite.js';
 import type { SchemaComponent } from './schema-component.js';
@@ -8,6 +9,7 @@ import { postgresDialect, sqliteDialect } from './schema-dialect.js';
 export function inboxComponent(names: InboxNames): SchemaComponent {
   return {
     name: 'inbox',
+    key: componentKey('inbox', names.schema, [names.processed], ['"processed_events"']),
     dialect: postgresDialect,
     schema: names.schema,
     versionTable: names.version,
@@ -19,6 +21,7 @@ export function inboxComponent(names: InboxNames): SchemaComponent {
 export function sqliteInboxComponent(names: InboxNames): SchemaComponent {
   return {
     name: 'inbox',
+    key: componentKey('inbox', names.schema, [names.processed], ['"processed_events"']),
     dialect: sqliteDialect,
     schema: names.schema,
     versionTable: names.version,

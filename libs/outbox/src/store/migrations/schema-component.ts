@@ -1,4 +1,4 @@
-import type { SchemaDialect, SchemaPlace } from './schema-dialect.js';
+import { literal, type SchemaDialect, type SchemaPlace } from './schema-dialect.js';
 
 /** One numbered change of the tables. Statements run in order, in one transaction. */
 export interface SchemaStep {
@@ -12,8 +12,18 @@ export interface SchemaStep {
 /** The tables of the producing or of the consuming side; each has its own version. */
 export interface SchemaComponent extends SchemaPlace {
   readonly name: 'outbox' | 'inbox';
+  /**
+   * Under which its version is recorded: the name, with the tables when they have other names than the default ones, so
+   * that two sets of tables in one schema are not taken for one.
+   */
+  readonly key: string;
   readonly dialect: SchemaDialect;
   readonly steps: readonly SchemaStep[];
+}
+
+/** True for tables whose schema and names nobody chose. */
+export function hasDefaultNames({ name, key, schema }: SchemaComponent): boolean {
+  return key === name && (schema === '"public"' || schema === '"main"');
 }
 
 export function latestVersion(component: SchemaComponent): number {
@@ -22,25 +32,26 @@ export function latestVersion(component: SchemaComponent): number {
 
 /** Statements of one step with its bookkeeping, safe when several processes start at once. */
 export function stepUp(component: SchemaComponent, step: SchemaStep): readonly string[] {
-  const { dialect, name, versionTable } = component;
+  const { dialect, key, versionTable } = component;
   return [
     ...dialect.createVersionTable(component),
     ...step.up,
-    `insert into ${versionTable} (component, version) values ('${name}', ${step.version})
+    `insert into ${versionTable} (component, version) values (${literal(key)}, ${step.version})
 on conflict (component) do update set version = excluded.version, migrated_at = ${dialect.now}`,
   ];
 }
 
 /** Undoes one step. The version table goes with the last component; the schema stays, other tables may be in it. */
 export function stepDown(component: SchemaComponent, step: SchemaStep): readonly string[] {
-  const { dialect, name, versionTable } = component;
+  const { dialect, versionTable } = component;
   const earlier = step.version - 1;
+  const key = literal(component.key);
   return [
     ...dialect.lock(component),
     ...step.down,
     earlier === 0
-      ? `delete from ${versionTable} where component = '${name}'`
-      : `update ${versionTable} set version = ${earlier}, migrated_at = ${dialect.now} where component = '${name}'`,
+      ? `delete from ${versionTable} where component = ${key}`
+      : `update ${versionTable} set version = ${earlier}, migrated_at = ${dialect.now} where component = ${key}`,
     ...dialect.dropEmptyVersionTable(component),
   ];
 }

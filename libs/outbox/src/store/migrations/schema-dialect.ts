@@ -28,11 +28,12 @@ export const postgresDialect: SchemaDialect = {
 )`,
   ],
   dropEmptyVersionTable: ({ versionTable }) => [
-    `do $$ begin
+    // Quoted as text: a name may hold any dollar quote.
+    `do ${literal(`begin
   if not exists (select from ${versionTable}) then
     drop table ${versionTable};
   end if;
-end $$`,
+end`)}`,
   ],
   /**
    * `to_regclass` alone may answer from this session's cache what was true before it waited for another process that
@@ -59,6 +60,6 @@ export const sqliteDialect: SchemaDialect = {
   now: 'current_timestamp',
 };
 
-function literal(text: string): string {
+export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

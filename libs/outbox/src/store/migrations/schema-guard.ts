@@ -3,7 +3,7 @@ import type { MigrateMode } from '../../config/index.js';
 import { DatabaseUnreachableError, SchemaVersionError } from '../../errors/index.js';
 import { outsideTransaction } from '../../transaction/index.js';
 import { applyStep, versionIn } from './apply-step.js';
-import { latestVersion, type SchemaComponent } from './schema-component.js';
+import { hasDefaultNames, latestVersion, type SchemaComponent } from './schema-component.js';
 
 /**
  * Makes sure, while the application starts, that the tables are those that this version of the library needs.
@@ -50,8 +50,10 @@ async function reachable<T>(ask: () => Promise<T>): Promise<T> {
 function olderThanLibrary(component: SchemaComponent, found: number, needed: number): SchemaVersionError {
   const state = found === 0 ? 'are missing' : `have version ${found}, this library needs ${needed}`;
   const generator = component.name === 'outbox' ? 'outboxMigrations' : 'inboxMigrations';
+  const names = component.name === 'outbox' ? '{ schema, tables }' : '{ schema, table }';
+  const options = hasDefaultNames(component) ? '' : ` with the same ${names}`;
   return new SchemaVersionError(
-    `the ${component.name} tables in schema ${component.schema} ${state}. Add ...${generator}() to the migrations of the DataSource and run \`npx typeorm migration:run -d <your data source file>\`, or set migrate: 'auto' for development.`,
+    `the ${component.name} tables in schema ${component.schema} ${state}. Add ...${generator}()${options} to the migrations of the DataSource and run \`npx typeorm migration:run -d <your data source file>\`, or set migrate: 'auto' for development.`,
   );
 }
 

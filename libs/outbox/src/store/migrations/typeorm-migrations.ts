@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { resolveSchema, resolveTables } from '../../config/index.js';
 import { outboxNames } from '../table-names.js';
 import { applyStep, revertStep } from './apply-step.js';
 import { outboxComponent } from './outbox-component.js';
-import type { SchemaComponent, SchemaStep } from './schema-component.js';
+import { hasDefaultNames, type SchemaComponent, type SchemaStep } from './schema-component.js';
 import type { OutboxSchemaOptions } from './schema-sql.js';
 
 export type MigrationClass = new () => MigrationInterface;
@@ -25,7 +26,8 @@ export function componentMigrations(component: SchemaComponent): MigrationClass[
 function migrationClass(component: SchemaComponent, step: SchemaStep): MigrationClass {
   const timestamp = FIRST_TIMESTAMP[component.name] + step.version * 1000;
   const words = `${component.name}-${step.name}`.split('-');
-  const name = `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}${timestamp}`;
+  const title = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  const name = `${title}${placeOf(component)}${timestamp}`;
   return class implements MigrationInterface {
     readonly name = name;
     up(runner: QueryRunner): Promise<void> {
@@ -35,4 +37,13 @@ function migrationClass(component: SchemaComponent, step: SchemaStep): Migration
       return revertStep(runner, component, step);
     }
   };
+}
+
+/**
+ * TypeORM knows a migration by its name, and refuses or skips a second one of the same: each set of tables but the
+ * default one has its own.
+ */
+function placeOf(component: SchemaComponent): string {
+  if (hasDefaultNames(component)) return '';
+  return `_${createHash('sha256').update(`${component.schema} ${component.key}`).digest('hex').slice(0, 8)}_`;
 }
