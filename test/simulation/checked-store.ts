@@ -1,0 +1,100 @@
+import type {
+  BreakerStore,
+  Claim,
+  ClaimAnswer,
+  ClaimRequest,
+  DeliveryStore,
+  Finalization,
+  TripRequest,
+} from '../../libs/outbox/src/store/index.js';
+import type { InMemoryQueue } from '../../libs/outbox/src/testing/index.js';
+import { checkClaim, type Effect } from './check-claim.js';
+import { checkFinalize, checkRenew, noteTrip } from './check-writes.js';
+import type { Ledger } from './ledger.js';
+import { changedLanes, changedRows, snapshotOf } from './queue-snapshot.js';
+
+export type Store = DeliveryStore & BreakerStore;
+
+/** The database: every operation takes effect at once, and is compared with the ledger. */
+export class CheckedStore implements Store {
+  constructor(
+    private readonly queue: InMemoryQueue,
+    private readonly store: Store,
+    private readonly ledger: Ledger,
+    private readonly complain: (problem: string) => void,
+  ) {}
+
+  async prepare(destination: string): Promise<void> {
+    await this.unchanged(() => this.store.prepare(destination));
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimAnswer> {
+    const { answer, effect } = await this.watch(() => this.store.claim(request));
+    checkClaim(this.ledger, request, answer, effect);
+    if (answer.kind === 'claimed') {
+      const record = {
+        claim: answer.claim,
+        deadline: 0,
+        published: new Set<string>(),
+        acknowledged: new Set<string>(),
+      };
+      this.ledger.claims.set(Number(answer.claim.token), record);
+    }
+    return answer;
+  }
+
+  async renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number> {
+    const { answer, effect } = await this.watch(() => this.store.renew(claim, ids, leaseMs));
+    checkRenew(this.ledger, claim, ids, answer, effect);
+    return answer;
+  }
+
+  async finalize(claim: Claim, outcomes: Finalization): Promise<number> {
+    const { answer, effect } = await this.watch(() => this.store.finalize(claim, outcomes));
+    checkFinalize(this.ledger, claim, outcomes, answer, effect);
+    return answer;
+  }
+
+  async unblock(ids: readonly string[]): Promise<void> {
+    await this.store.unblock(ids);
+    for (const id of ids) {
+      const entry = this.ledger.entry(id);
+      if (entry.state !== 'dead') continue;
+      entry.isPassed = true;
+      this.ledger.counts.passed += 1;
+    }
+  }
+
+  async trip(request: TripRequest): Promise<number> {
+    const { answer, effect } = await this.watch(() => this.store.trip(request));
+    noteTrip(this.ledger, request, answer, effect);
+    return answer;
+  }
+
+  async close(destination: string): Promise<void> {
+    await this.unchanged(() => this.store.close(destination));
+    Object.assign(this.ledger.breaker, { failures: 0, resumeAt: 0 });
+  }
+
+  async giveProbeBack(destination: string): Promise<void> {
+    await this.unchanged(() => this.store.giveProbeBack(destination));
+    const { breaker } = this.ledger;
+    if (breaker.failures > 0) breaker.resumeAt = this.queue.clock();
+  }
+
+  private async unchanged(operation: () => Promise<void>): Promise<void> {
+    const { effect } = await this.watch(operation);
+    const { before, after } = effect;
+    if (changedRows(before, after).length + changedLanes(before, after).length > 0) {
+      this.complain('deliveries changed without a reason');
+    }
+  }
+
+  private async watch<T>(operation: () => Promise<T>): Promise<{ answer: T; effect: Effect }> {
+    const before = snapshotOf(this.queue);
+    const running = operation();
+    // The in-memory store has done all of it by now; later operations belong to others.
+    const after = snapshotOf(this.queue);
+    return { answer: await running, effect: { before, after, complain: this.complain } };
+  }
+}
