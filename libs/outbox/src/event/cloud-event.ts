@@ -6,7 +6,7 @@ import type { ReceivedEvent } from './received-event.js';
 const SEQUENCE_DIGITS = 19;
 
 /** Headers with an attribute of their own, because CloudEvents names them (distributed tracing extension). */
-const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
+const TRACE_HEADERS: readonly string[] = ['traceparent', 'tracestate'];
 
 /**
  * The event as a CloudEvent 1.0. `subject` and the extension `partitionkey` are the aggregate's id; `aggregatetype`,
@@ -15,7 +15,8 @@ const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
  * @param source URI reference of the producing application.
  */
 export function envelopeToCloudEvent(envelope: EventEnvelope, source: string): CloudEvent<unknown> {
-  const { traceparent, tracestate, ...others } = envelope.headers;
+  const headers = Object.entries(envelope.headers);
+  const others = headers.filter((header) => !isTrace(header));
   return new CloudEvent<unknown>({
     id: envelope.id,
     source,
@@ -30,9 +31,8 @@ export function envelopeToCloudEvent(envelope: EventEnvelope, source: string): C
     ...(envelope.sequence === undefined
       ? {}
       : { sequence: envelope.sequence.toString().padStart(SEQUENCE_DIGITS, '0') }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(tracestate === undefined ? {} : { tracestate }),
-    ...(Object.keys(others).length === 0 ? {} : { outboxheaders: JSON.stringify(others) }),
+    ...Object.fromEntries(headers.filter(isTrace)),
+    ...(others.length === 0 ? {} : { outboxheaders: JSON.stringify(Object.fromEntries(others)) }),
   });
 }
 
@@ -54,16 +54,21 @@ export function cloudEventToReceivedEvent(event: CloudEvent<unknown>): ReceivedE
   };
 }
 
+/** An attribute must not be empty. */
+function isTrace([name, value]: readonly [string, string]): boolean {
+  return value !== '' && TRACE_HEADERS.includes(name);
+}
+
+/** By entries, because an assignment to "__proto__" would set the prototype instead of a header. */
 function readHeaders(event: CloudEvent<unknown>): EventHeaders {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parseObject(readText(event, 'outboxheaders')))) {
-    if (typeof value === 'string') headers[name] = value;
-  }
-  for (const name of TRACE_HEADERS) {
+  const others = Object.entries(parseObject(readText(event, 'outboxheaders'))).filter(
+    (header): header is [string, string] => typeof header[1] === 'string',
+  );
+  const traces = TRACE_HEADERS.flatMap((name) => {
     const value = readText(event, name);
-    if (value !== undefined) headers[name] = value;
-  }
-  return headers;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries([...others, ...traces]);
 }
 
 /** Headers are an extra: a foreign producer's `outboxheaders` that is no JSON object counts as none. */
