@@ -19,7 +19,7 @@ interface PoolWithClient {
 export interface WakeUpListenerEvents {
   /** The payload of a notification, or undefined right after (re)connecting: what was missed is unknown. */
   readonly onWake: (payload: string | undefined) => void;
-  /** The connection failed; it will be replaced. Called once for each failure. */
+  /** The connection failed; it will be replaced. Called once until it listens again, however long that takes. */
   readonly onLost: (error: unknown) => void;
 }
 
@@ -63,7 +63,7 @@ export class WakeUpListener {
         failures = 0;
         await Promise.race([lost, this.keepChecking(client)]);
       } catch (error) {
-        if (!this.stopped.signal.aborted) this.events.onLost(error);
+        if (failures === 0 && !this.stopped.signal.aborted) this.events.onLost(error);
         failures += 1;
       }
       client.removeAllListeners('notification');
