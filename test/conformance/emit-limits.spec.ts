@@ -104,6 +104,7 @@ describe('what emit refuses before any SQL', () => {
     ['a type of 256 characters', new LongType(), 'type has 256 characters'],
     ['an aggregate type of 256 characters', new LongAggregate(), 'aggregateType has 256 characters'],
     ['a payload one byte above the limit', ofBytes(LIMIT_BYTES + 1), `payload has ${LIMIT_BYTES + 1} bytes`],
+    ['emoji above the limit', written('😀'.repeat(LIMIT_BYTES / 4)), `payload has ${LIMIT_BYTES + 21} bytes`],
   ])('%s: the error names the field, its size and the limit', async (_what, event, message) => {
     const error = await refusal(event);
     expect(error).toBeInstanceOf(LimitExceededError);
