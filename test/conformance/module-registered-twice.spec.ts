@@ -69,9 +69,10 @@ describe('OutboxModule registered twice', () => {
     await module.close();
   });
 
-  it('may be registered again by the next application of the process', async () => {
+  it('may be registered again, on the same DataSource, by the next application of the process', async () => {
+    const typeOrm = await harness.typeOrm(database);
     for (let round = 0; round < 2; round += 1) {
-      const module = await harness.start({ imports: [await harness.typeOrm(database), OutboxModule.forRoot(same)] });
+      const module = await harness.start({ imports: [typeOrm, OutboxModule.forRoot(same)] });
       await module.close();
     }
   });

@@ -38,8 +38,15 @@ export interface RecordingServer {
   close(): Promise<void>;
 }
 
-/** A real HTTP server on a free port of 127.0.0.1 which remembers every request. */
-export async function startRecordingServer(answer: AnswerRequest = () => ({ status: 204 })): Promise<RecordingServer> {
+/**
+ * A real HTTP server on 127.0.0.1 which remembers every request.
+ *
+ * @param port to come back where another one was; default a free one.
+ */
+export async function startRecordingServer(
+  answer: AnswerRequest = () => ({ status: 204 }),
+  port = 0,
+): Promise<RecordingServer> {
   const requests: RecordedRequest[] = [];
   const closing = new AbortController();
   // One listener for each answer that is being delayed.
@@ -69,12 +76,12 @@ export async function startRecordingServer(answer: AnswerRequest = () => ({ stat
     response.writeHead(told.status, { ...told.headers }).end(told.body);
   }
 
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // the address of a TCP server that listens is no text and not null
+  const address = server.address() as AddressInfo; // the address of a TCP server that listens is no text and not null
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${address.port}`,
     requests,
     answerWith(next) {
       current = next;
