@@ -124,6 +124,7 @@ describe('what the mapping of @EmitsEvent makes of a call', () => {
     ['text', 'done', 'string'],
     ['true', true, 'boolean'],
     ['a number in a list', [noted(ONE), 7], 'number'],
+    ['null in a list', [noted(ONE), null], 'null'],
   ])('%s is no event, and the error names the method', async (_what, value, kind) => {
     answer = () => value;
     await expect(service.mapped('result')).rejects.toThrow(InvalidEventError);
@@ -131,6 +132,14 @@ describe('what the mapping of @EmitsEvent makes of a call', () => {
       `@EmitsEvent(OrderNoted) on Mapping.mapped: the mapping gave ${kind}.`,
     );
     expect(await delivered()).toEqual([]);
+  });
+
+  it("a promise is no event, and its rejection is nobody else's problem", async () => {
+    for (const settle of [() => Promise.resolve(noted(ONE)), () => Promise.reject(new Error('later'))]) {
+      answer = settle;
+      await expect(service.mapped('result')).rejects.toThrow('on Mapping.mapped: the mapping gave a promise.');
+    }
+    expect(await statements()).toBe(0);
   });
 
   it.each([
