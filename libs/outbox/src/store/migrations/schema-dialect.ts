@@ -20,7 +20,12 @@ export const postgresDialect: SchemaDialect = {
   /** Held to the end of the transaction. */
   lock: ({ versionTable }) => [`select pg_advisory_xact_lock(hashtextextended(${literal(versionTable)}, 0))`],
   createVersionTable: ({ schema, versionTable }) => [
-    `create schema if not exists ${schema}`,
+    // `if not exists` asks for the right to create schemas even when it is there, and many roles do not have it.
+    `do ${literal(`begin
+  if to_regnamespace(${literal(schema)}) is null then
+    create schema ${schema};
+  end if;
+end`)}`,
     `create table if not exists ${versionTable} (
   component text primary key,
   version integer not null,
