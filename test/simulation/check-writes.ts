@@ -52,6 +52,11 @@ function checkOutcomes(ledger: Ledger, claim: Claim, outcomes: Finalization, com
   const costly = [...rescheduled.filter(({ refundAttempt }) => !refundAttempt), ...dead].map(({ id }) => id);
   for (const id of delivered) if (!acknowledged.has(id)) complain(`delivery ${id} is told delivered unacknowledged`);
   for (const id of costly) if (!published.has(id)) complain(`delivery ${id} lost an attempt without being published`);
+  for (const { id, blocksKey } of dead) {
+    const policy = ledger.entry(id).event.type === 'skipping' ? 'skip' : 'block';
+    if (blocksKey !== (policy === 'block'))
+      complain(`dead letter ${id} blocks its key: ${blocksKey}, by policy ${policy}`);
+  }
   const told = [...delivered, ...released, ...[...rescheduled, ...dead].map(({ id }) => id)].toSorted();
   const held = claim.deliveries.map(({ id }) => id).toSorted();
   if (told.join() !== held.join()) complain(`token ${claim.token} holds ${held} and tells the outcomes of ${told}`);

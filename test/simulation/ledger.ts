@@ -49,7 +49,7 @@ export interface Counts {
   probes: number;
   crashes: number;
   redriven: number;
-  passed: number;
+  skipped: number;
   publications: number;
   /** Longest time until everything is settled once nothing goes wrong any more. */
   longestCalmMs: number;
@@ -75,7 +75,7 @@ export class Ledger {
     probes: 0,
     crashes: 0,
     redriven: 0,
-    passed: 0,
+    skipped: 0,
     publications: 0,
     longestCalmMs: 0,
   };

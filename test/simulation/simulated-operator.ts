@@ -51,6 +51,6 @@ export class SimulatedOperator {
   private unblock(id: string): void {
     const { database, trace } = this.parts;
     trace.note('operator', `lets the followers of ${id} pass`);
-    void database.unblock([id]);
+    void database.letPass([id]);
   }
 }

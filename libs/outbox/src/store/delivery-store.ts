@@ -49,7 +49,7 @@ export interface Claim {
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  /** Nothing is due. `isProbe`: this was to be the probe; give it back. */
+  /** Nothing is due, or this was to be the probe (`isProbe`) and got nothing; give it back then. */
   | { readonly kind: 'nothing'; readonly isProbe: boolean }
   /** There is ordered work, but another dispatcher was just then taking it or giving it back; ask again in a moment. */
   | { readonly kind: 'contended' }

@@ -88,6 +88,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
 
 function emptyAnswer(row: EmptyRow | undefined): ClaimAnswer {
   if (row?.is_open === false) return { kind: 'paused', resumeMs: Math.max(0, row.resume_ms ?? 0) };
-  if (row?.is_contended) return { kind: 'contended' };
+  // A probe does not ask again in a moment: by then it is taken, for a whole lease. It is to be given back.
+  if (row?.is_contended && !row.is_probe) return { kind: 'contended' };
   return { kind: 'nothing', isProbe: row?.is_probe ?? false };
 }
