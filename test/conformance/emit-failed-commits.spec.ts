@@ -141,6 +141,16 @@ describe('a transaction that cannot commit', () => {
     await expectNothingLeft();
   });
 
+  it('nested transactions that run side by side make the transaction reject', async () => {
+    const nested = () => app.dataSource.transaction((manager) => manager.insert(Order, order()));
+    const transaction = app.outbox.transaction(async () => {
+      await app.orders.insert(order());
+      await Promise.all([nested(), nested()]);
+    });
+    await expect(transaction).rejects.toThrow();
+    await expectNothingLeft();
+  });
+
   it('a backend that is lost inside rejects the transaction, and the pool goes on', async () => {
     const transaction = app.outbox.transaction(async (manager) => {
       await app.orders.insert(order());
