@@ -20,7 +20,7 @@ describe('a dispatcher process that is killed', { timeout: 60_000 }, () => {
     });
   const dieAfterClaim = (): Promise<void> => diedAt(scene.queue.database, start('after claim'), 'after claim');
   const dieInClaim = (ending: 'abandon' | 'complete'): Promise<void> =>
-    dieInside(scene.queue.database, 'UPDATE', ending, start);
+    dieInside(scene.queue.database, { operation: 'UPDATE', afterRows: 1, ending }, start);
 
   const expectSentAndShippedOnce = async (ids: readonly string[]): Promise<void> => {
     expect(scene.sent(ids).toSorted()).toEqual(ids.toSorted());

@@ -45,7 +45,7 @@ describe('a receiving application that is killed', { timeout: 60_000 }, () => {
   const dieInCommit = async (ending: 'abandon' | 'complete'): Promise<void> => {
     await place();
     let sending: Promise<void> | undefined;
-    await dieInside(scene.queue.database, 'INSERT', ending, async () => {
+    await dieInside(scene.queue.database, { operation: 'INSERT', ending }, async () => {
       const doomed = await startDoomedShipping();
       sending = scene.deliver();
       return doomed;

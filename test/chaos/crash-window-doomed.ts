@@ -36,17 +36,21 @@ export async function diedAt(database: TestDatabase, program: ChildProgram, dieA
   await sessionsEnded(database);
 }
 
-/**
- * Kills a program while PostgreSQL is in the middle of a statement that does `operation`, and has the statement rolled
- * back (`abandon`) or carried out (`complete`). Resolves when PostgreSQL is done with it.
- */
+export interface Inside {
+  readonly operation: Operation;
+  /** Rows that are changed before the one at which it dies; default none. */
+  readonly afterRows?: number;
+  /** PostgreSQL rolls the statement back, or carries it out although nobody waits for the answer. */
+  readonly ending: 'abandon' | 'complete';
+}
+
+/** Kills a program while PostgreSQL is in the middle of a statement. Resolves when PostgreSQL is done with it. */
 export async function dieInside(
   database: TestDatabase,
-  operation: Operation,
-  ending: 'abandon' | 'complete',
+  { operation, afterRows = 0, ending }: Inside,
   start: () => ChildProgram | Promise<ChildProgram>,
 ): Promise<void> {
-  const stall = await startStall(database, operation);
+  const stall = await startStall(database, operation, afterRows);
   try {
     const program = await start();
     await stall.reached();

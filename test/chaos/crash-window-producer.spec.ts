@@ -39,7 +39,7 @@ describe('an application that is killed while it places an order', { timeout: 60
     expect(program.lines).not.toContain('placed');
   };
   const dieInCommit = (ending: 'abandon' | 'complete'): Promise<void> =>
-    dieInside(scene.queue.database, 'INSERT', ending, start);
+    dieInside(scene.queue.database, { operation: 'INSERT', ending }, start);
   const traces = async (): Promise<unknown> => (await scene.queue.database.query(TRACES, [orderId]))[0];
   const expectNothing = async (): Promise<void> => {
     expect(await traces()).toEqual(NOTHING);

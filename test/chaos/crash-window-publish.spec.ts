@@ -22,7 +22,7 @@ describe('a dispatcher process that is killed', { timeout: 60_000 }, () => {
     });
   const dieAt = (point: string): Promise<void> => diedAt(scene.queue.database, start(point), point);
   const dieInFinalize = (ending: 'abandon' | 'complete'): Promise<void> =>
-    dieInside(scene.queue.database, 'DELETE', ending, start);
+    dieInside(scene.queue.database, { operation: 'DELETE', afterRows: 3 + 1, ending }, start);
 
   const expectSentAgainAndShippedOnce = async (ids: readonly string[]): Promise<void> => {
     const undone = await scene.undone(ids);

@@ -48,7 +48,7 @@ describe('a process that is killed while an operator redrives dead letters', { t
 
   it('in the middle of it, and PostgreSQL abandons it: every dead letter is still one', async () => {
     const ids = await placeDead();
-    await dieInside(scene.queue.database, 'UPDATE', 'abandon', () => start(ids));
+    await dieInside(scene.queue.database, { operation: 'UPDATE', afterRows: 1, ending: 'abandon' }, () => start(ids));
     await expectStillDead(ids);
   });
 

@@ -4,6 +4,8 @@ import type { ChildProgram } from '../support/child-process.js';
 import { diedAt, dieInside, startDoomed } from './crash-window-doomed.js';
 import { type CrashScene, startCrashScene } from './crash-window-scene.js';
 
+const BETWEEN_TWO_ROWS = { operation: 'DELETE', afterRows: 1, ending: 'abandon' } as const;
+
 describe('a process that is killed while retention prunes', { timeout: 60_000 }, () => {
   let scene: CrashScene;
   let done: string[];
@@ -48,7 +50,7 @@ describe('a process that is killed while retention prunes', { timeout: 60_000 },
 
   it('in the middle of a batch, and PostgreSQL abandons it: nothing of it is gone', async () => {
     const before = await countOf('outbox_event');
-    await dieInside(scene.queue.database, 'DELETE', 'abandon', () => start('prune'));
+    await dieInside(scene.queue.database, BETWEEN_TWO_ROWS, () => start('prune'));
     expect(await countOf('outbox_event')).toBe(before);
     await expectTheRestToGo();
   });
@@ -68,7 +70,7 @@ describe('a process that is killed while retention prunes', { timeout: 60_000 },
   it('in the middle of a batch of the inbox, and PostgreSQL abandons it: an event that comes again is still a duplicate', async () => {
     const { database } = scene.queue;
     await database.query(`update processed_events set processed_at = now() - interval '3 days'`);
-    await dieInside(database, 'DELETE', 'abandon', () => start('prune-inbox'));
+    await dieInside(database, BETWEEN_TWO_ROWS, () => start('prune-inbox'));
     expect(await countOf('processed_events')).toBe(done.length);
     await database.query(
       `insert into outbox_delivery (event_id, destination, payload_bytes)

@@ -8,6 +8,8 @@ import { type RecordedRequest, type RecordingServer, startRecordingServer } from
 import { standBy } from './crash-window-bystanders.js';
 import { prepareStalls } from './crash-window-stall.js';
 
+const DAY_MS = 86_400_000;
+
 /** Orders, outbox and shipping in one database. Dispatchers send to `receiver`, which hands on to shipping. */
 export interface CrashScene {
   readonly queue: OutboxQueue;
@@ -38,7 +40,9 @@ export type HandedOn = { readonly status: number; readonly headers: Readonly<Rec
 export async function startCrashScene(): Promise<CrashScene> {
   const receiver = await startRecordingServer();
   const transport = new HttpTransport({ url: receiver.url });
-  const queue = await startOutboxQueue({ outbox: { destinations: { [DESTINATION]: { transport, concurrency: 1 } } } });
+  // Long waits: nothing is tried again before passTime().
+  const patient = { transport, concurrency: 1, retryBaseMs: DAY_MS, retryCapMs: DAY_MS };
+  const queue = await startOutboxQueue({ outbox: { destinations: { [DESTINATION]: patient } } });
   const { database } = queue;
   const shipping = await startShipping({ database: database.url, applicationName: 'shipping', makeTables: true });
   const living = await shipping.getUrl();

@@ -20,10 +20,15 @@ export interface Stall {
 
 /** Makes rows pass a place at which `startStall` can hold them. Only sessions of doomed programs ever wait there. */
 export async function prepareStalls(database: TestDatabase): Promise<void> {
-  await database.query(`create function stall() returns trigger language plpgsql as $$ begin
-  if current_setting('application_name') ~ '^(doomed|dispatcher)' then
+  await database.query('create table stall_setting as select 0 as rows_to_pass');
+  await database.query(`create function stall() returns trigger language plpgsql as $$
+declare passed int := coalesce(nullif(current_setting('stall.passed', true), ''), '0');
+begin
+  if current_setting('application_name') !~ '^(doomed|dispatcher)' then return coalesce(new, old); end if;
+  if passed >= (select rows_to_pass from stall_setting) then
     perform pg_advisory_xact_lock_shared(${LOCK}, ascii(tg_op));
   end if;
+  perform set_config('stall.passed', (passed + 1)::text, false);
   return coalesce(new, old);
 end $$`);
   const pass = 'for each row execute function stall()';
@@ -35,9 +40,11 @@ end $$`);
     );
 }
 
-export async function startStall(database: TestDatabase, operation: Operation): Promise<Stall> {
+/** @param rowsToPass how many rows each session may change before: to be between two rows, or two statements. */
+export async function startStall(database: TestDatabase, operation: Operation, rowsToPass: number): Promise<Stall> {
   const holder = new pg.Client(database.url);
   await holder.connect();
+  await holder.query('update stall_setting set rows_to_pass = $1', [rowsToPass]);
   await holder.query('select pg_advisory_lock($1::int, ascii($2))', [LOCK, operation]);
   const waiting = async (): Promise<number[]> => {
     const { rows } = await holder.query<{ pid: number }>(
