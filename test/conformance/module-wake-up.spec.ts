@@ -66,6 +66,7 @@ describe('a loop that would poll once an hour', () => {
         throw new Error('again');
       }),
     ).rejects.toThrow('again');
+    await app.dataSource.query('select 1'); // a turn for what would wake it
     expect(watch.claims).toBe(before);
 
     // The next commit on the very same connections wakes it once, for itself alone.
