@@ -84,6 +84,32 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     },
   },
   {
+    name: 'the followers of a delivery that is reaped are claimed with it',
+    violates: /was claimed before \d+ of its key/,
+    inStore: (queue, store) => ({
+      ...store,
+      async claim(request) {
+        const spent = [...queue.deliveries.values()].filter((row) => isSpent(row, request.maxAttempts));
+        const keys = spent.map(({ orderingKey }) => orderingKey);
+        for (const row of spent) if (row.lane !== undefined) Object.assign(row, { orderingKey: `no key, ${row.id}` });
+        const answer = store.claim(request);
+        for (const [index, row] of spent.entries()) Object.assign(row, { orderingKey: keys[index] });
+        return answer;
+      },
+    }),
+  },
+  {
+    name: 'an ordered event that was never rescheduled waits for its time, which a clock that went back has moved',
+    violates: /was claimed before \d+ of its key/,
+    inStore: (queue, store) => ({
+      ...store,
+      async claim(request) {
+        const early = [...queue.deliveries.values()].filter((row) => row.lane !== undefined && isEarly(queue, row));
+        return whileHidden(early, () => store.claim(request));
+      },
+    }),
+  },
+  {
     name: 'a dispatcher that lost its lane may still reschedule and release in it',
     violates: /which it does not hold/,
     inStore: (queue, store) => ({
@@ -170,6 +196,14 @@ function idsOf({ delivered, rescheduled, dead, released }: Finalization): string
 
 function rowsOf(queue: InMemoryQueue, ids: readonly string[]): InMemoryDelivery[] {
   return ids.flatMap((id) => queue.deliveries.get(id) ?? []);
+}
+
+function isSpent(row: InMemoryDelivery, maxAttempts: number): boolean {
+  return row.status === 'pending' && row.leaseUntil !== undefined && row.attempts >= maxAttempts;
+}
+
+function isEarly(queue: InMemoryQueue, row: InMemoryDelivery): boolean {
+  return row.status === 'pending' && !row.holdsKey && row.availableAt > queue.clock();
 }
 
 /** It is not taken itself, but holds its key. */

@@ -90,6 +90,7 @@ export function drawScenario(random: SeededRandom): Scenario {
   const calmAfterMs = random.between(2000, 6000);
   const leaseMs = random.pick([150, 300, 600]);
   const dispatchers = random.between(2, 3);
+  const faults = drawFaults(random, { calmAfterMs, leaseMs, dispatchers });
   return {
     dispatchers,
     destination: {
@@ -110,14 +111,17 @@ export function drawScenario(random: SeededRandom): Scenario {
     completion: random.pick(['delete', 'delete', 'keep', 'archive']),
     pollMs: random.between(20, 120),
     doAggregatesShareLane: random.chance(0.4),
-    events: drawEvents(random, calmAfterMs),
-    faults: drawFaults(random, { calmAfterMs, leaseMs, dispatchers }),
+    events: drawEvents(random, calmAfterMs, faults),
+    faults,
     calmAfterMs,
   };
 }
 
-function drawEvents(random: SeededRandom, calmAfterMs: number): PlannedEvent[] {
-  const bursts = Array.from({ length: random.between(4, 9) }, () => random.between(0, calmAfterMs));
+function drawEvents(random: SeededRandom, calmAfterMs: number, { clockSteps }: Faults): PlannedEvent[] {
+  const anyTime = Array.from({ length: random.between(4, 9) }, () => random.between(0, calmAfterMs));
+  // Just before and after a step of the clock is when their times are out of order.
+  const aroundSteps = random.some(clockSteps).flatMap(({ at }) => [Math.max(0, at - 5), at + 5]);
+  const bursts = [...anyTime, ...aroundSteps];
   const skips = random.chance(0.4);
   return bursts
     .toSorted((one, other) => one - other)
