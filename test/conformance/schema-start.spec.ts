@@ -69,8 +69,9 @@ describe('the start of an application', () => {
     ).toEqual([{ count: 0, events: 0 }]);
   });
 
-  it('does not look when told not to', async () => {
+  it('neither looks nor migrates when told not to', async () => {
     await startWith('off');
+    expect(await database.query(`select to_regclass('outbox_event') as event`)).toEqual([{ event: null }]);
   });
 
   it('without its database says that it cannot be reached, and starts when it is back', async () => {
