@@ -4,36 +4,29 @@ import type { EntityManager } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { gate } from '../support/gate.js';
-import { noted, type OutboxApp, startOutboxApp, step } from '../support/outbox-app.js';
+import { type OutboxApp, startOutboxApp, step } from '../support/outbox-app.js';
 
-describe('two transactions that emit about one aggregate', () => {
+describe('the counters of ordered aggregates', () => {
   let app: OutboxApp;
   beforeAll(async () => {
-    app = await startOutboxApp({ outbox: { completion: 'keep' } });
+    app = await startOutboxApp();
   });
   afterAll(() => app.close());
-  beforeEach(async () => {
-    await app.database.query('truncate outbox_event, outbox_delivery, outbox_aggregate');
-    app.memory.clear();
-  });
+  beforeEach(() => app.database.query('truncate outbox_event, outbox_delivery, outbox_aggregate'));
 
-  /** A transaction that stays open until it is told to end. */
+  /** A transaction that stays open until it is told to commit. */
   function openTransaction(work: (manager: EntityManager) => Promise<unknown>) {
-    const [worked, mayEnd] = [gate(), gate()];
-    let fails = false;
+    const [worked, mayCommit] = [gate(), gate()];
     const ended = app.dataSource.transaction(async (manager) => {
       await work(manager);
       worked.open();
-      await mayEnd.opened;
-      if (fails) throw new Error('rolled back');
+      await mayCommit.opened;
     });
-    ended.catch(() => undefined);
-    const end = (isFailure: boolean): Promise<void> => {
-      fails = isFailure;
-      mayEnd.open();
+    const commit = (): Promise<void> => {
+      mayCommit.open();
       return ended;
     };
-    return { worked: Promise.race([worked.opened, ended]), commit: () => end(false), rollback: () => end(true) };
+    return { worked: Promise.race([worked.opened, ended]), commit };
   }
 
   const untilWaiting = (count: number) =>
@@ -46,38 +39,6 @@ describe('two transactions that emit about one aggregate', () => {
 
   const numbered = () =>
     app.database.query(`select (payload -> 'step')::int as step, sequence::int from outbox_event order by sequence`);
-
-  it('the second waits for the first, and sequence and delivery follow the order of commit', async () => {
-    const id = randomUUID();
-    const first = openTransaction((manager) => app.outbox.emit(manager, [step(id, 1), step(id, 2)]));
-    await first.worked;
-    const second = openTransaction((manager) => app.outbox.emit(manager, [step(id, 3), noted(id), step(id, 4)]));
-    await untilWaiting(1);
-    await first.commit();
-    await second.worked;
-    await second.commit();
-
-    await app.dispatcher.drain();
-    const ordered = app.memory.accepted.filter(({ envelope }) => envelope.sequence !== undefined);
-    expect(ordered.map(({ envelope }) => [envelope.sequence, (envelope.payload as { step: number }).step])).toEqual([
-      [1n, 1],
-      [2n, 2],
-      [3n, 3],
-      [4n, 4],
-    ]);
-  });
-
-  it('when the first rolls back, the second takes its place without a gap', async () => {
-    const id = randomUUID();
-    const first = openTransaction((manager) => app.outbox.emit(manager, step(id, 1)));
-    await first.worked;
-    const second = openTransaction((manager) => app.outbox.emit(manager, step(id, 2)));
-    await untilWaiting(1);
-    await expect(first.rollback()).rejects.toThrow('rolled back');
-    await second.worked;
-    await second.commit();
-    expect(await numbered()).toEqual([{ step: 2, sequence: 1 }]);
-  });
 
   it('a savepoint that is rolled back gives its numbers back', async () => {
     const id = randomUUID();
@@ -95,29 +56,6 @@ describe('two transactions that emit about one aggregate', () => {
       { step: 1, sequence: 1 },
       { step: 4, sequence: 2 },
     ]);
-  });
-
-  it('unordered events of one aggregate never wait', async () => {
-    const id = randomUUID();
-    const first = openTransaction((manager) => app.outbox.emit(manager, noted(id)));
-    await first.worked;
-    const second = openTransaction((manager) => app.outbox.emit(manager, noted(id)));
-    await second.worked;
-    await second.commit();
-    await first.commit();
-    expect(await app.database.query('select sequence from outbox_event')).toEqual([
-      { sequence: null },
-      { sequence: null },
-    ]);
-  });
-
-  it('ordered events of different aggregates never wait', async () => {
-    const first = openTransaction((manager) => app.outbox.emit(manager, step(randomUUID(), 1)));
-    await first.worked;
-    const second = openTransaction((manager) => app.outbox.emit(manager, step(randomUUID(), 1)));
-    await second.worked;
-    await second.commit();
-    await first.commit();
   });
 
   it('lists that name the same aggregates in opposite order never deadlock', async () => {
