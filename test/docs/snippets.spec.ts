@@ -12,7 +12,7 @@ const SNIPPETS = join(ROOT, 'test/docs/.snippets');
 describe('what the documentation shows', () => {
   afterAll(() => rmSync(SNIPPETS, { recursive: true, force: true }));
 
-  it('every TypeScript snippet compiles', () => {
+  it('every TypeScript snippet compiles', { timeout: 120_000 }, () => {
     const snippets = codeBlocks('ts').filter(({ note }) => note === '');
     expect(snippets.length).toBeGreaterThan(8);
     mkdirSync(SNIPPETS, { recursive: true });

@@ -73,7 +73,7 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
    *
    * @throws ConfigurationError when the dispatcher is switched off or not running.
    */
-  dispatchOnce(): Promise<DispatchSummary> {
+  async dispatchOnce(): Promise<DispatchSummary> {
     return this.detached(() => this.requireEngine().dispatchOnce());
   }
 
@@ -82,7 +82,7 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
    *
    * @throws ConfigurationError when the dispatcher is switched off or not running.
    */
-  drain(): Promise<DispatchSummary> {
+  async drain(): Promise<DispatchSummary> {
     return this.detached(() => this.requireEngine().drain());
   }
 
