@@ -14,6 +14,7 @@ const LONGEST_WAIT_MS = 1000;
 export class Breaker {
   private isOpen = false;
   private askAgainAt = 0;
+  private failedConnects = 0;
 
   constructor(
     private readonly destination: ResolvedDestination,
@@ -40,7 +41,7 @@ export class Breaker {
    */
   async trip(error: string, isProbe: boolean): Promise<number> {
     const { name, pauseBaseMs, pauseCapMs } = this.destination;
-    const jitter = 0.5 + this.random() / 2;
+    const jitter = this.jitter();
     const pauseMs = await this.written(pauseBaseMs * jitter, () =>
       this.store.trip({
         destination: name,
@@ -56,6 +57,18 @@ export class Breaker {
     return pauseMs;
   }
 
+  /**
+   * This process could not connect. Others may be connected, so it waits alone: were it to trip the breaker of all, again
+   * and again, none of them would ever come to the end of the pause.
+   */
+  noteUnconnected(error: string): void {
+    const { pauseBaseMs, pauseCapMs } = this.destination;
+    const pauseMs = Math.min(pauseCapMs, pauseBaseMs * 2 ** Math.min(this.failedConnects, 40)) * this.jitter();
+    this.failedConnects += 1;
+    this.log.unreachable(error, pauseMs);
+    this.askAgainAt = monotonicMs() + pauseMs;
+  }
+
   /** A probe got through. */
   async close(): Promise<void> {
     await this.written(undefined, () => this.store.close(this.destination.name));
@@ -68,6 +81,10 @@ export class Breaker {
   async giveProbeBack(): Promise<void> {
     await this.written(undefined, () => this.store.giveProbeBack(this.destination.name));
     this.noteResume(LONGEST_WAIT_MS);
+  }
+
+  private jitter(): number {
+    return 0.5 + this.random() / 2;
   }
 
   /** PostgreSQL may be away too; then nobody claims anything, and the breaker's state is as good as it was. */

@@ -66,7 +66,7 @@ export class DestinationDispatch {
     await this.parts.destination.transport.close?.();
   }
 
-  /** Connects the transport and makes the lanes exist, before the first claim. A failure pauses the destination. */
+  /** Connects the transport and makes the lanes exist, before the first claim. A failure pauses this process alone. */
   private async prepare(draining: AbortSignal): Promise<boolean> {
     if (this.isConnected) return true;
     const { destination, store, breaker, log } = this.parts;
@@ -80,7 +80,7 @@ export class DestinationDispatch {
     try {
       await this.connect(draining);
     } catch (error) {
-      await breaker.trip(describeError(error), true);
+      breaker.noteUnconnected(describeError(error));
     }
     return this.isConnected;
   }
