@@ -82,6 +82,15 @@ export function describeBreaker(store: () => StoreUnderTest): void {
       expect((await store().state()).breakers[0]?.failures).toBe(1);
     });
 
+    it('tells a batch that was under way the pause of a failure, not the lease of the probe that is out', async () => {
+      await store().emit({});
+      await trip();
+      await store().passTime(100);
+      await mustClaim(store(), { leaseMs: 60_000 });
+      expect(await trip()).toBe(200);
+      expect(await store().deliveries.claim(claimRequest())).toEqual({ kind: 'paused', resumeMs: 60_000 });
+    });
+
     it('gets its probe from the next claim when the last one found nothing to try and gave it back', async () => {
       await trip();
       await store().passTime(100);

@@ -130,17 +130,12 @@ export function checkRenew(
 }
 
 /** The time of the next probe moves as the verdicts say. */
-export function noteTrip(
-  { breaker }: Ledger,
-  request: TripRequest,
-  pauseMs: number,
-  { before, complain }: Effect,
-): void {
+export function noteTrip({ breaker }: Ledger, request: TripRequest, told: number, { before, complain }: Effect): void {
+  const pauseMs = (): number => Math.min(request.capMs, request.baseMs * 2 ** breaker.failures) * request.jitter;
   if (request.isProbe || breaker.failures === 0) {
-    const unbounded = request.baseMs * 2 ** Math.min(breaker.failures, 40);
-    breaker.resumeAt = before.now + Math.min(request.capMs, unbounded) * request.jitter;
+    breaker.resumeAt = before.now + pauseMs();
     breaker.failures += 1;
   }
-  const expected = Math.max(0, breaker.resumeAt - before.now);
-  if (Math.abs(pauseMs - expected) > 0.001) complain(`the pause is ${pauseMs} ms and should be ${expected}`);
+  const expected = Math.min(pauseMs(), Math.max(0, breaker.resumeAt - before.now));
+  if (Math.abs(told - expected) > 0.001) complain(`the pause is ${told} ms and should be ${expected}`);
 }

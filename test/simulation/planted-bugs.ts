@@ -1,3 +1,4 @@
+import { Breaker } from '../../libs/outbox/src/dispatch/breaker.js';
 import { LeaseKeeper } from '../../libs/outbox/src/dispatch/lease-keeper.js';
 import type { Finalization } from '../../libs/outbox/src/store/index.js';
 import type { InMemoryDelivery, InMemoryQueue } from '../../libs/outbox/src/testing/index.js';
@@ -150,7 +151,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a renewal runs beside the finalize, comes after it, and leases the lane again',
     violates: /renewed lane \d+, which it does not hold/,
-    inDispatcher: () => replaceInLeaseKeeper('endRenewals', async () => undefined),
+    inDispatcher: () => replace(LeaseKeeper.prototype, 'endRenewals', async () => undefined),
     inStore: (queue, store) => ({
       ...store,
       async renew(claim, ids, leaseMs) {
@@ -175,18 +176,42 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
+    name: 'a batch that was under way waits for the lease of the probe instead of the pause',
+    violates: /the pause is/,
+    inStore: (queue, store) => ({
+      ...store,
+      async trip(request) {
+        const answer = store.trip(request);
+        const resumeAt = queue.destinations.get(request.destination)?.resumeAt;
+        return resumeAt === undefined ? answer : Math.max(0, resumeAt - queue.clock());
+      },
+    }),
+  },
+  {
+    name: 'a dispatcher that cannot connect trips the breaker of all',
+    violates: /still pending although nothing goes wrong/,
+    inDispatcher: () =>
+      replace(Breaker.prototype, 'noteUnconnected', function (this: Breaker, error: string) {
+        void this.trip(error, true);
+      }),
+  },
+  {
     name: 'the dispatcher does not look at its lease before it publishes',
     violates: /whose lease ended before the call/,
-    inDispatcher: () => replaceInLeaseKeeper('isHeld', () => true),
+    inDispatcher: () => replace(LeaseKeeper.prototype, 'isHeld', () => true),
   },
 ];
 
 /** @returns puts the real method back. */
-function replaceInLeaseKeeper<Name extends 'isHeld' | 'endRenewals'>(name: Name, bug: LeaseKeeper[Name]): () => void {
-  const real = LeaseKeeper.prototype[name];
-  LeaseKeeper.prototype[name] = bug;
+function replace<Owner extends object, Name extends keyof Owner>(
+  owner: Owner,
+  name: Name,
+  bug: Owner[Name],
+): () => void {
+  const real = owner[name];
+  owner[name] = bug;
   return () => {
-    LeaseKeeper.prototype[name] = real;
+    owner[name] = real;
   };
 }
 

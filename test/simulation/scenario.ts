@@ -28,6 +28,8 @@ export interface Faults {
   readonly answers: Readonly<Record<Answer, number>>;
   /** What becomes of an attempt to connect; weights. */
   readonly connections: Readonly<Record<'connects' | 'fails' | 'hangs', number>>;
+  /** A dispatcher that never can connect, not even when nothing else goes wrong any more. */
+  readonly cutOffDispatcher: number | undefined;
   /** Times at which a person redrives, discards or unblocks dead letters. */
   readonly decisions: readonly number[];
 }
@@ -105,7 +107,7 @@ export function drawScenario(random: SeededRandom): Scenario {
       retryCapMs: 300,
       maxDeferAgeMs: random.pick([800, 5000]),
       pauseBaseMs: random.between(30, 100),
-      pauseCapMs: 400,
+      pauseCapMs: random.pick([400, 2500]),
     },
     capabilities: random.pick(CAPABILITIES),
     completion: random.pick(['delete', 'delete', 'keep', 'archive']),
@@ -182,6 +184,7 @@ function drawFaults(random: SeededRandom, { calmAfterMs, leaseMs, dispatchers }:
       hang: weight(6),
     },
     connections: { connects: 10, fails: weight(4), hangs: weight(2) },
+    cutOffDispatcher: random.chance(0.1) ? random.between(0, dispatchers - 1) : undefined,
     decisions: times(6),
   };
 }

@@ -33,9 +33,10 @@ export class SimulatedDestination {
   }
 
   /** Lets a process connect, unless it is down. */
-  async welcome(process: Owner): Promise<void> {
+  async welcome(process: Owner, { isCutOff }: { readonly isCutOff: boolean }): Promise<void> {
     const { time, random, scenario, trace } = this.parts;
-    const kind = this.isCalm ? 'connects' : random.weighted(scenario.faults.connections);
+    const drawn = random.weighted(scenario.faults.connections);
+    const kind = isCutOff ? 'fails' : this.isCalm ? 'connects' : drawn;
     if (kind !== 'connects' || this.isDown()) trace.note('', `a connection ${kind}`);
     // Even a connection that hangs is given up some time, by the operating system.
     await time.noticed(process, kind === 'hangs' ? 3 * scenario.destination.leaseMs : 1 + random.next() * 20);

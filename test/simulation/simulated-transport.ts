@@ -18,6 +18,8 @@ import type { VirtualTime } from './virtual-time.js';
 export interface SimulatedTransportParts {
   readonly process: SimulatedDispatcher;
   readonly destination: SimulatedDestination;
+  /** This process never can connect. */
+  readonly isCutOff: boolean;
   readonly time: VirtualTime;
   readonly ledger: Ledger;
   readonly handouts: Handouts;
@@ -41,7 +43,8 @@ export class SimulatedTransport implements Transport {
 
   /** Connecting takes its time, and may fail or never end while things go wrong. */
   async connect(): Promise<void> {
-    await this.parts.destination.welcome(this.parts.process);
+    const { destination, process, isCutOff } = this.parts;
+    await destination.welcome(process, { isCutOff });
   }
 
   async publish(batch: readonly OutgoingEvent[], signal: AbortSignal): Promise<readonly PublishOutcome[]> {

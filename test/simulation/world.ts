@@ -84,7 +84,7 @@ export class World {
       random: this.random.next,
       onDead: (type) => (type === 'skipping' ? 'skip' : 'block'),
       onFault: (error) => this.complain(`the dispatcher threw: ${error instanceof Error ? error.stack : 'no error'}`),
-      connect: (process) => this.connect(process),
+      connect: (process) => this.connect(process, index),
     });
     this.dispatchers[index] = dispatcher;
     dispatcher.start();
@@ -141,12 +141,13 @@ export class World {
     care();
   }
 
-  private connect(process: SimulatedDispatcher): Connection {
+  private connect(process: SimulatedDispatcher, index: number): Connection {
     const { time, ledger, network, handouts, trace, scenario, destination, complain } = this;
     const { contention } = scenario.faults;
     const now = (): number => time.now;
     const store = new RemoteStore({ process, store: this.database, network, ledger, handouts, trace, now, contention });
-    const parts = { process, destination, time, ledger, handouts, trace, complain };
+    const isCutOff = scenario.faults.cutOffDispatcher === index;
+    const parts = { process, destination, isCutOff, time, ledger, handouts, trace, complain };
     const transport = new SimulatedTransport(scenario.capabilities, parts);
     const resolved = resolveOptions({
       destinations: { [DESTINATION]: { ...scenario.destination, transport } },

@@ -14,7 +14,7 @@ export interface TripRequest {
  * is down. Contract: after `trip` no claim but one probe gets deliveries of the destination, until `close`.
  */
 export interface BreakerStore {
-  /** @returns for how long the destination is left alone now, in ms. */
+  /** @returns for how long what failed should wait, in ms: until the pause is over, and not for the lease of a probe. */
   trip(request: TripRequest): Promise<number>;
   /** It was reached. */
   close(destination: string): Promise<void>;

@@ -10,11 +10,10 @@ export class InMemoryBreakerStore implements BreakerStore {
     if (destination === undefined) return 0;
     const now = queue.clock();
     if (request.isProbe || destination.failures === 0) {
-      const pauseMs = Math.min(request.capMs, request.baseMs * 2 ** Math.min(destination.failures, 40));
-      destination.resumeAt = now + pauseMs * request.jitter;
+      destination.resumeAt = now + pauseMs(request, destination.failures);
       destination.failures += 1;
     }
-    return Math.max(0, destination.resumeAt - now);
+    return Math.min(pauseMs(request, destination.failures), Math.max(0, destination.resumeAt - now));
   }
 
   async close(destination: string): Promise<void> {
@@ -26,6 +25,10 @@ export class InMemoryBreakerStore implements BreakerStore {
     const known = this.queue.destinations.get(destination);
     if (known !== undefined && known.failures > 0) known.resumeAt = this.queue.clock();
   }
+}
+
+function pauseMs({ baseMs, capMs, jitter }: TripRequest, failures: number): number {
+  return Math.min(capMs, baseMs * 2 ** Math.min(failures, 40)) * jitter;
 }
 
 export type Passage =
