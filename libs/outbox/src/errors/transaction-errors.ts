@@ -21,7 +21,7 @@ export class TransactionEndedError extends OutboxError {
   }
 }
 
-/** PostgreSQL answered COMMIT with ROLLBACK, because an error inside the transaction was swallowed. */
+/** An error inside the transaction was swallowed: PostgreSQL has answered COMMIT with ROLLBACK, or will. */
 export class TransactionNotCommittedError extends OutboxError {
   constructor(message: string, cause?: unknown) {
     super(message, { code: 'OUTBOX_TRANSACTION_NOT_COMMITTED', cause });
