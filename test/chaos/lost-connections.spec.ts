@@ -72,7 +72,7 @@ describe('a dispatcher process whose database sessions are all ended', () => {
     await livesOn();
   });
 
-  it('and who is not let in for a while says so once, and goes on by itself', async () => {
+  it('and who is not let in for a while says so, goes on by itself, and says that too', async () => {
     await shutOut(queue.database);
     await child.waitForLine(/outbox database unavailable/);
     await letInAgain(queue.database);

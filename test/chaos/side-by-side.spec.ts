@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { receivedIds, startDispatcherProcess } from '../support/dispatcher-process.js';
 import { eventually } from '../support/eventually.js';
+import { noted, step } from '../support/outbox-app.js';
 import { type OutboxQueue, startOutboxQueue } from '../support/outbox-queue.js';
 import { type RecordedAnswer, type RecordingServer, startRecordingServer } from '../support/recording-server.js';
 
@@ -17,7 +18,8 @@ describe('two dispatcher processes side by side', () => {
     await queue.close();
   });
 
-  const queueIsEmpty = (): Promise<void> => eventually(async () => expect(await queue.deliveries()).toEqual([]));
+  const queueIsEmpty = (): Promise<void> =>
+    eventually(async () => expect(await queue.deliveries()).toEqual([]), { timeoutMs: 25_000 });
 
   it('deliver 200 events once each, and both take part', async () => {
     const settings = { BATCH_SIZE: 5, LEASE_MS: 30_000 };
@@ -38,7 +40,8 @@ describe('two dispatcher processes side by side', () => {
       index > 0 ? { status: 204 } : new Promise<RecordedAnswer>((resolve) => (hang = resolve)),
     );
     const stopped = await startDispatcherProcess(queue.database, receiver);
-    const emitted = await queue.emitOrdered(randomUUID(), 4);
+    // One claim: the aggregate first, one after the other, then the three that belong to nobody.
+    const emitted = await queue.emit(step('o', 1), step('o', 2), ...[1, 2, 3].map(() => noted(randomUUID())));
     await eventually(() => expect(receiver.requests).toHaveLength(1));
     process.kill(stopped.pid, 'SIGSTOP');
     hang?.({ status: 204 });
@@ -49,6 +52,7 @@ describe('two dispatcher processes side by side', () => {
     await queueIsEmpty();
     process.kill(stopped.pid, 'SIGCONT');
     await stopped.waitForLine(/lease lost/);
+    expect(stopped.lines.filter((line) => line.startsWith('publish'))).toEqual([`publishing ${emitted[0]}`]);
     expect(receivedIds(receiver)).toEqual([emitted[0], ...emitted, late]);
     await Promise.all([stopped.kill('SIGTERM'), successor.kill('SIGTERM')]);
     expect(receivedIds(receiver)).toEqual([emitted[0], ...emitted, late]);

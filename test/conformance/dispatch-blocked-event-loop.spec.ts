@@ -58,8 +58,10 @@ describe('a dispatcher whose event loop was blocked past its lease, while anothe
           capabilities: { batch: false, keepsOrderPerKey: false, deduplicates: false },
           publish: async (batch: readonly OutgoingEvent[]) => {
             sent.push(...batch.map(({ envelope }) => envelope.id));
-            blockUntilTakenOver();
-            takenOver = await allRows();
+            if (sent.length === 1) {
+              blockUntilTakenOver();
+              takenOver = await allRows();
+            }
             return batch.map(() => late);
           },
         },
