@@ -4,24 +4,8 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { delivered } from '../../libs/outbox/src/transports/index.js';
 import { BareDispatcher } from '../support/bare-dispatcher.js';
+import { type Gate, gate } from '../support/gate.js';
 import { type OutboxQueue, startOutboxQueue } from '../support/outbox-queue.js';
-
-/** Lets the first publish of A wait until B is done. */
-class Meeting {
-  readonly aIsPublishing: Promise<void>;
-  readonly bIsDone: Promise<void>;
-  tellAIsPublishing: () => void = () => undefined;
-  tellBIsDone: () => void = () => undefined;
-
-  constructor() {
-    this.aIsPublishing = new Promise((resolve) => {
-      this.tellAIsPublishing = resolve;
-    });
-    this.bIsDone = new Promise((resolve) => {
-      this.tellBIsDone = resolve;
-    });
-  }
-}
 
 /**
  * What many systems do, and what must not be done: the row locks end with the first COMMIT, so while the events are
@@ -45,10 +29,11 @@ async function dispatchBroken(url: string, publish: (id: string) => Promise<void
 
 describe('while dispatcher A is publishing, dispatcher B looks at the same queue', () => {
   let queue: OutboxQueue;
-  let meeting: Meeting;
+  let aIsPublishing: Gate;
+  let bIsDone: Gate;
   beforeEach(async () => {
     queue = await startOutboxQueue();
-    meeting = new Meeting();
+    [aIsPublishing, bIsDone] = [gate(), gate()];
   });
   afterEach(() => queue.close());
 
@@ -59,13 +44,13 @@ describe('while dispatcher A is publishing, dispatcher B looks at the same queue
     const published: string[] = [];
 
     const a = dispatchBroken(queue.database.url, async (id) => {
-      meeting.tellAIsPublishing();
-      await meeting.bIsDone;
+      aIsPublishing.open();
+      await bIsDone.opened;
       published.push(id);
     });
-    await meeting.aIsPublishing;
+    await aIsPublishing.opened;
     await dispatchBroken(queue.database.url, async (id) => void published.push(id));
-    meeting.tellBIsDone();
+    bIsDone.open();
     await a;
 
     expect(published).toEqual([...ids, ...ids]);
@@ -75,17 +60,17 @@ describe('while dispatcher A is publishing, dispatcher B looks at the same queue
     const emitted = await queue.emitUnordered(3);
     const slow = new MemoryTransport({
       respond: async () => {
-        meeting.tellAIsPublishing();
-        await meeting.bIsDone;
+        aIsPublishing.open();
+        await bIsDone.opened;
         return delivered;
       },
     });
     const quick = new MemoryTransport();
 
     const a = new BareDispatcher({ store: queue.openStore(), transport: slow }).drain();
-    await meeting.aIsPublishing;
+    await aIsPublishing.opened;
     const ofB = await new BareDispatcher({ store: queue.openStore(), transport: quick }).drain();
-    meeting.tellBIsDone();
+    bIsDone.open();
 
     expect(ofB.claimed).toBe(0);
     expect((await a).delivered).toBe(3);

@@ -1,8 +1,8 @@
-import { EventEmitter, once } from 'node:events';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BareDispatcher } from '../support/bare-dispatcher.js';
 import { eventually } from '../support/eventually.js';
+import { gate } from '../support/gate.js';
 import { type OutboxQueue, startOutboxQueue } from '../support/outbox-queue.js';
 
 /** Connects as told, and remembers how often it was asked. */
@@ -38,14 +38,13 @@ describe('a transport that connects', () => {
     });
 
   it('is connected once, before anything is claimed, although several ask at the same time', async () => {
-    const gate = new EventEmitter();
-    const opened = once(gate, 'open');
-    const transport = new ConnectingTransport(() => opened.then(() => undefined));
+    const connected = gate();
+    const transport = new ConnectingTransport(() => connected.opened);
     const dispatcher = dispatcherOver(transport);
     const asking = [dispatcher.dispatchOnce(), dispatcher.dispatchOnce(), dispatcher.dispatchOnce()];
     await eventually(() => expect(transport.connects).toBe(1));
     expect((await queue.deliveries()).every(({ hasLease }) => !hasLease)).toBe(true);
-    gate.emit('open');
+    connected.open();
     expect((await Promise.all(asking)).map((summary) => summary?.delivered)).toEqual([1, 1, 1]);
     expect(transport.connects).toBe(1);
   });
@@ -63,9 +62,8 @@ describe('a transport that connects', () => {
   });
 
   it('and hangs counts as unreachable, is not called a second time meanwhile, and may still succeed', async () => {
-    const gate = new EventEmitter();
-    const opened = once(gate, 'open');
-    const transport = new ConnectingTransport(() => opened.then(() => undefined));
+    const connected = gate();
+    const transport = new ConnectingTransport(() => connected.opened);
     const dispatcher = dispatcherOver(transport, 100);
     expect(await dispatcher.dispatchOnce()).toBeUndefined();
     const complaint = dispatcher.logger.lines.find((line) => line.includes('destination unreachable'));
@@ -76,7 +74,7 @@ describe('a transport that connects', () => {
       expect(said.length).toBeGreaterThanOrEqual(2);
     });
     expect(transport.connects).toBe(1);
-    gate.emit('open');
+    connected.open();
     await eventually(async () => expect(await dispatcher.dispatchOnce()).toMatchObject({ delivered: 1 }));
   });
 });

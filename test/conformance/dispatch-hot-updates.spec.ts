@@ -41,6 +41,5 @@ describe('the claims of 3,000 events', () => {
       return row;
     });
     expect(Number(counted?.hot) / Number(counted?.updates)).toBeGreaterThanOrEqual(0.95);
-    if (process.env.SHOW_PLAN) process.stdout.write(`${counted?.hot} of ${counted?.updates} updates were HOT\n`);
   });
 });

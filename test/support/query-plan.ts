@@ -4,7 +4,6 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
-  readonly 'Actual Rows'?: number;
   readonly 'Shared Hit Blocks': number;
   readonly 'Shared Read Blocks': number;
   readonly Plans?: readonly PlanNode[];
@@ -15,7 +14,6 @@ export interface ExecutedPlan {
   readonly reads: readonly string[];
   /** Pages of the buffer cache that were touched, each touch counted. */
   readonly buffers: number;
-  readonly executionMs: number;
 }
 
 /** How PostgreSQL executes a statement: it is executed and rolled back. */
@@ -27,13 +25,10 @@ export async function explain(url: string, text: string, values: readonly unknow
     const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, [...values]);
     await client.query('rollback');
     // The shape that PostgreSQL documents for its JSON format.
-    const [{ Plan, 'Execution Time': executionMs }] = rows[0]['QUERY PLAN'] as [
-      { Plan: PlanNode; 'Execution Time': number },
-    ];
+    const [{ Plan }] = rows[0]['QUERY PLAN'] as [{ Plan: PlanNode }];
     return {
       reads: [...nodesOf(Plan)].flatMap(readOf),
       buffers: Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'],
-      executionMs,
     };
   } finally {
     await client.end();
