@@ -32,6 +32,16 @@ const THROWN: readonly [string, () => unknown][] = [
   ['a frozen error', () => Object.freeze(new Error('frozen'))],
   ['an error that is its own cause', circular],
   ['an object without a prototype', () => Object.create(null)],
+  [
+    'a function whose text cannot be read',
+    () => {
+      const thrown = (): void => undefined;
+      thrown.toString = () => {
+        throw new Error('even this');
+      };
+      return thrown;
+    },
+  ],
 ];
 
 describe('a transport that throws, for one event,', () => {

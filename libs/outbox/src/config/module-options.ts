@@ -29,7 +29,7 @@ export interface DestinationOptions {
   readonly transport: Transport;
   /** Most events taken by one claim, of ordered and of unordered ones each; 1 to 1,000, default 100. */
   readonly batchSize?: number;
-  /** Most payload bytes taken by one claim (at least one event always is); default 16 MiB. */
+  /** Most payload bytes taken by one claim, of ordered and of unordered events each (one always is); default 16 MiB. */
   readonly batchBytes?: number;
   /** Batches being published at once; 1 to 16, default 2. */
   readonly batchesInFlight?: number;

@@ -27,7 +27,16 @@ function describeOne(thrown: unknown): string {
     const message = readText(thrown, 'message') ?? '(no message)';
     return `${name}${code === undefined ? '' : ` [${code}]`}: ${message}`;
   }
-  return `thrown ${typeof thrown}: ${String(thrown).slice(0, MAX_CHARACTERS)}`;
+  return `thrown ${typeof thrown}: ${textOf(thrown)}`;
+}
+
+/** A thrown function may have a `toString` that throws itself. */
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown).slice(0, MAX_CHARACTERS);
+  } catch {
+    return '(no text)';
+  }
 }
 
 function readText(holder: object, key: string): string | undefined {

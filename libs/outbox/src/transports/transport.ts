@@ -33,7 +33,7 @@ export interface TransportCapabilities {
  * - The outcomes have the length and the order of `batch`.
  * - `delivered` only when the destination acknowledged that very event.
  * - `signal` aborts when the time is over (its reason is a `TimeoutError`), the lease is lost or the process ends: stop,
- *   close what was opened for the call, and answer within 100 ms; later the outcome counts as unknown, that is `retry`.
+ *   close what was opened for the call, and answer within 100 ms; later the outcome counts as unknown, that is `retry` (at the end of the process: given back).
  * - A rejection counts as `retry` for every event of the call and is reported as unclassified.
  * - Calls overlap; a transport that cannot bear it queues them itself.
  */
