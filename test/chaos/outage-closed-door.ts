@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import type { ChildProgram } from '../support/child-process.js';
 
 /** Stands where a server was, and ends every connection at once. */
 export interface ClosedDoor {
   /** How many connections were tried so far. */
   readonly knocks: number;
-  /** Resolves when that many were. */
-  untilKnocks(count: number): Promise<void>;
+  /** Resolves when that many were; rejects when the program that should knock has ended. */
+  untilKnocks(count: number, by: ChildProgram): Promise<void>;
   open(): Promise<void>;
 }
 
@@ -24,8 +25,12 @@ export async function closeDoor(port: number): Promise<ClosedDoor> {
     get knocks() {
       return knocks;
     },
-    async untilKnocks(count) {
-      while (knocks < count) await once(server, 'knock');
+    async untilKnocks(count, by) {
+      const gone = by.exited.then(() => {
+        throw new Error(`the program has ended:\n${by.lines.join('\n')}`);
+      });
+      gone.catch(() => undefined); // later it may end as it likes
+      while (knocks < count) await Promise.race([once(server, 'knock'), gone]);
     },
     async open() {
       server.close();

@@ -46,7 +46,7 @@ describe('a dispatcher process that does nothing between two polls, while Postgr
     expect(await sessions(`application_name = 'dispatcher:outbox'`)).toBeGreaterThan(0);
     await postgres.crash();
     const door = await closeDoor(postgres.port);
-    await door.untilKnocks(4);
+    await door.untilKnocks(4, child);
     await door.open();
     await postgres.start();
 

@@ -46,7 +46,7 @@ describe('a dispatcher process whose PostgreSQL crashes and comes back seconds l
   const sitOut = async (knocks: number): Promise<void> => {
     const startedAt = performance.now();
     const door = await closeDoor(postgres.port);
-    await door.untilKnocks(knocks);
+    await door.untilKnocks(knocks, child);
     const tries = door.knocks / ((performance.now() - startedAt) / 50);
     await door.open();
     await postgres.start();
