@@ -42,7 +42,7 @@ export function OutboxEvent(type: string, options: OutboxEventOptions): (target:
   };
 }
 
-/** Marks the property that holds the id of the aggregate: text, a safe integer or a bigint. */
+/** Marks the property that holds the id of the aggregate: text or a safe integer. (A bigint has no JSON form.) */
 export function AggregateId(): PropertyDecorator {
   return (prototype, property) => setAggregateIdProperty(prototype, property);
 }
