@@ -51,7 +51,7 @@ describe('a dispatcher process that does nothing between two polls, while Postgr
     await isIdle();
     await postgres.crash();
     const door = await closeDoor(postgres.port);
-    await door.untilKnocks(4, child);
+    await door.untilKnocks(3, child);
     await door.open();
     await postgres.start();
 
