@@ -1,0 +1,38 @@
+import type { Comparison } from '../measure/comparison.js';
+import type { TargetResult } from '../targets/target.js';
+
+/** One line for programs: each target with its tightest comparison, and all of them under `parts`. */
+export function toJson(results: ReadonlyMap<string, TargetResult>): string {
+  return JSON.stringify(Object.fromEntries([...results].map(([id, { comparisons }]) => [id, summaryOf(comparisons)])));
+}
+
+function summaryOf(comparisons: readonly Comparison[]): object {
+  const bounded = comparisons.filter(({ bound }) => bound !== undefined);
+  const tightest = bounded.toSorted((a, b) => slack(a) - slack(b))[0];
+  const parts = Object.fromEntries(comparisons.map((comparison) => [comparison.name, lineOf(comparison)]));
+  return { ...(tightest && lineOf(tightest)), met: bounded.every(({ isMet }) => isMet), parts };
+}
+
+/** How far the ratio is on the good side of its bound, as a factor; below 1 it is on the wrong side. */
+function slack({ ratio, bound }: Comparison): number {
+  if (bound === undefined) return Number.POSITIVE_INFINITY;
+  return 'atLeast' in bound ? ratio / bound.atLeast : bound.atMost / ratio;
+}
+
+function lineOf({ ours, against, ratio, bound, isMet }: Comparison): object {
+  return {
+    ours: rounded(ours.median),
+    against: rounded(against.median),
+    unit: ours.unit,
+    ratio: rounded(ratio),
+    ...(bound && {
+      target: 'atLeast' in bound ? bound.atLeast : bound.atMost,
+      is: 'atLeast' in bound ? 'at least' : 'at most',
+      met: isMet,
+    }),
+  };
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}

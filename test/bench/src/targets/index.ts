@@ -1,0 +1,4 @@
+import { rawLoop } from './p1-raw-loop.js';
+import type { Target } from './target.js';
+
+export const targets: readonly Target[] = [rawLoop];
