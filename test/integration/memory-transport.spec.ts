@@ -15,6 +15,20 @@ describe('MemoryTransport', () => {
     expect(transport.accepted).toEqual(batch);
   });
 
+  it('takes a whole batch before anything else can run, when there is no answer to wait for', async () => {
+    const transport = new MemoryTransport();
+    const batch = [outgoingEvent(), outgoingEvent(), outgoingEvent()];
+    const outcomes = transport.publish(batch, open);
+    expect(transport.accepted).toEqual(batch);
+    expect(await outcomes).toHaveLength(3);
+  });
+
+  it('takes nothing when the call was called off before', async () => {
+    const transport = new MemoryTransport();
+    expect(await transport.publish([outgoingEvent()], AbortSignal.abort())).toEqual([{ kind: 'held' }]);
+    expect(transport.received).toEqual([]);
+  });
+
   it('answers as told, with the attempt of the event', async () => {
     const transport = new MemoryTransport({
       respond: async (_, attempt) =>
