@@ -19,9 +19,10 @@ import {
 } from './config/index.js';
 import { OutboxDispatcher } from './dispatch/index.js';
 import { EmitsEventExplorer, OutboxService, SilentChangeDetector } from './emit/index.js';
+import { describeError } from './errors/index.js';
 import { BacklogService, BlockedKeyService, DeadLetterService, RetentionService } from './ops/index.js';
 import { OutboxStarter } from './outbox-starter.js';
-import { Signal } from './runtime/index.js';
+import { logLine, Signal } from './runtime/index.js';
 import {
   DataSourceClient,
   type OutboxNames,
@@ -102,7 +103,13 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
       useFactory: ({ schema, tables }: ResolvedOptions) => outboxNames(schema, tables),
       inject: [OPTIONS],
     },
-    { provide: EMITTED, useFactory: () => new Signal<string>() },
+    {
+      provide: EMITTED,
+      useFactory: () =>
+        new Signal<string>((error) =>
+          new Logger('OutboxWakeUp').error(logLine('wake-up failed, going on', { error: describeError(error) })),
+        ),
+    },
     {
       provide: CONTEXT,
       useFactory: (source: DataSource, { currentManager }: ResolvedOptions) =>

@@ -4,3 +4,4 @@ export { logLine } from './log-line.js';
 export { type Random, systemRandom } from './random.js';
 export { Signal } from './signal.js';
 export { waitFor } from './wait.js';
+export { within } from './within.js';
