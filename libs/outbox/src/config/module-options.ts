@@ -75,10 +75,14 @@ export interface DispatcherOptions {
   /**
    * Wake-ups between processes by LISTEN and NOTIFY; default true. A process with a running loop listens, on one more
    * connection; a process without one notifies after its commits. Switch it off behind PgBouncer in transaction mode,
-   * where LISTEN does not work; polling goes on in any case.
+   * where LISTEN does not work (a warning says so when it is on); polling goes on in any case.
    */
   readonly wakeUp?: boolean;
-  /** Longest wait between two looks at the queue; default 1,000 ms. */
+  /**
+   * Longest wait between two looks at the queue, with jitter: each wait is uniform in 0.75 to 1 of it; 10 to 3,600,000.
+   * Default 5,000 ms while wake-ups arrive, where polling is for safety only; 1,000 ms with `wakeUp: false` and while
+   * the listening connection is down. A number given here holds in each of these.
+   */
   readonly pollIntervalMs?: number;
   /** Connections of the dispatcher's own pool; default 3. They come on top of the application's pool. */
   readonly poolSize?: number;

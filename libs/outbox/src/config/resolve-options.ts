@@ -9,6 +9,10 @@ import type { ResolvedDispatcher, ResolvedOptions } from './resolved-options.js'
 
 const DEFAULT_PAYLOAD_BYTES = 1_048_576;
 const MAX_PAYLOAD_BYTES = 256 * 1_048_576;
+/** Where polling is how events of other processes are found. */
+const POLL_MS = 1000;
+/** Where wake-ups are, and polling finds what they missed: an idle instance costs next to nothing. */
+const SAFETY_POLL_MS = 5000;
 
 /**
  * Applies all defaults once and checks the options against each other.
@@ -56,11 +60,15 @@ function resolveDispatcher(options: DispatcherOptions): ResolvedDispatcher {
       `"dispatcher.schedule" is ${String(options.schedule)}; it must be 'loop', false, or a cron expression.`,
     );
   }
+  const wakeUp = options.wakeUp ?? true;
+  const pollIntervalMs = (fallback: number): number =>
+    wholeNumber('dispatcher.pollIntervalMs', options.pollIntervalMs, fallback, 10, 3_600_000);
   return {
     enabled,
     schedule: options.schedule ?? 'loop',
-    wakeUp: options.wakeUp ?? true,
-    pollIntervalMs: wholeNumber('dispatcher.pollIntervalMs', options.pollIntervalMs, 1000, 10, 3_600_000),
+    wakeUp,
+    pollIntervalMs: pollIntervalMs(wakeUp ? SAFETY_POLL_MS : POLL_MS),
+    pollIntervalWithoutWakeUpMs: pollIntervalMs(POLL_MS),
     poolSize: wholeNumber('dispatcher.poolSize', options.poolSize, 3, 1, 100),
     shutdownGraceMs: wholeNumber('dispatcher.shutdownGraceMs', options.shutdownGraceMs, 10_000, 0, 3_600_000),
     instanceName: options.instanceName ?? `${hostname()}:${process.pid}`,

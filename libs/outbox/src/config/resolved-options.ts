@@ -15,7 +15,10 @@ export interface ResolvedDestination extends Required<Omit<DestinationOptions, '
   readonly transport: Transport;
 }
 
-export type ResolvedDispatcher = Required<DispatcherOptions>;
+export interface ResolvedDispatcher extends Required<DispatcherOptions> {
+  /** Takes the place of `pollIntervalMs` while wake-ups of other processes do not arrive. */
+  readonly pollIntervalWithoutWakeUpMs: number;
+}
 
 /** Options with every default applied and every cross-check done. */
 export interface ResolvedOptions {

@@ -1,4 +1,4 @@
-import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import type { ResolvedOptions } from '../config/index.js';
@@ -24,7 +24,7 @@ export interface OutboxDispatcherParts {
  * The dispatcher (message relay) of one outbox: moves committed events to their destinations, each at least once, by
  * itself or when asked to. Starts with the application unless switched off, and ends with it.
  */
-export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
+export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('OutboxDispatcher');
   private readonly schedule: DispatchSchedule;
   /** What runs here must not live in the transaction of whoever happened to ask for it. */
@@ -54,10 +54,18 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
         dataSource,
         names,
         emitted,
+        destinations: [...options.destinations.keys()],
         logger: this.logger,
         betweenProcesses: options.dispatcher.wakeUp,
       });
-      this.wakeUp.start(runsLoop ? (destination) => engine.wake(destination) : undefined);
+      this.wakeUp.start(
+        runsLoop
+          ? {
+              wake: (destination) => engine.wake(destination),
+              relyOnWakeUps: (areArriving) => this.schedule.relyOnWakeUps(areArriving),
+            }
+          : undefined,
+      );
     });
   }
 
@@ -65,7 +73,13 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
     const { engine, wakeUp } = this;
     this.engine = undefined;
     await this.schedule.stop();
-    await Promise.all([wakeUp?.stop(), engine?.stop()]);
+    await Promise.all([wakeUp?.leaveLoop(), engine?.stop()]);
+    if (engine !== undefined) wakeUp?.tellOthers();
+  }
+
+  /** Requests that were being answered may have committed until now. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.wakeUp?.stop();
   }
 
   /**

@@ -15,6 +15,7 @@ export type {
   ReapedDelivery,
   Rescheduled,
 } from './delivery-store.js';
+export { detectPooler, type PostgresConnection } from './detect-pooler.js';
 export { DispatcherPool } from './dispatcher-pool.js';
 export type { EventStore, StorableEvent } from './event-store.js';
 export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
@@ -44,4 +45,4 @@ export type { SqlClient, SqlRow } from './sql-client.js';
 export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';
 export { ownTables } from './table-ownership.js';
 export { notifyDestinations, wakeUpChannel } from './wake-up-channel.js';
-export { WakeUpListener } from './wake-up-listener.js';
+export { WakeUpListener, type WakeUpListenerEvents, type WakeUpListenerTimes } from './wake-up-listener.js';

@@ -11,6 +11,11 @@ export function wakeUpChannel(names: OutboxNames): string {
   return `outbox_${createHash('sha256').update(names.delivery).digest('hex').slice(0, 32)}`;
 }
 
+/** Where a listener proves that notifications arrive. Beside the channel, because a destination may have any name. */
+export function probeChannel(channel: string): string {
+  return `${channel}_probe`;
+}
+
 /** Tells the dispatchers of other processes that these destinations have work. */
 export async function notifyDestinations(
   client: SqlClient,

@@ -1,45 +1,66 @@
-import type { EventEmitter } from 'node:events';
+import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { waitFor } from '../runtime/index.js';
-import { quoteIdentifier } from './table-names.js';
-
-interface ListenClient extends EventEmitter {
-  connect(): Promise<void>;
-  query(text: string): Promise<unknown>;
-  end(): Promise<void>;
-}
-
-type ListenClientClass = new (options: Readonly<Record<string, unknown>>) => ListenClient;
-
-interface PoolWithClient {
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly Client: ListenClientClass;
-}
+import { type Random, systemRandom, waitFor, within } from '../runtime/index.js';
+import type { SqlClient } from './sql-client.js';
+import { notifyDestinations, probeChannel } from './wake-up-channel.js';
+import { WakeUpConnection } from './wake-up-connection.js';
 
 export interface WakeUpListenerEvents {
   /** The payload of a notification, or undefined right after (re)connecting: what was missed is unknown. */
   readonly onWake: (payload: string | undefined) => void;
+  /** From true on it is proven that notifications arrive, from false on they are not to be expected. */
+  readonly onListening: (isListening: boolean) => void;
   /** The connection failed; it will be replaced. Called once until it listens again, however long that takes. */
   readonly onLost: (error: unknown) => void;
+  /** A pooler answers to LISTEN, but no notification ever came through it. Called once. */
+  readonly onPooled: () => void;
 }
 
-const CHECK_INTERVAL_MS = 15_000;
-const CHECK_TIMEOUT_MS = 5000;
-const RECONNECT_BASE_MS = 200;
-const RECONNECT_CAP_MS = 30_000;
+/** All in milliseconds. */
+export interface WakeUpListenerTimes {
+  /** Longest time without a notification before one is asked for. */
+  readonly checkIntervalMs: number;
+  /** For each step: to connect and listen, to see a probe come in, to answer. */
+  readonly checkTimeoutMs: number;
+  /** Full jitter above the half: the wait after failure n is uniform in 0.5 to 1 of min(cap, base × 2^n). */
+  readonly reconnectBaseMs: number;
+  readonly reconnectCapMs: number;
+  /** Until it is tried again whether notifications come through a pooler. */
+  readonly pooledRetryMs: number;
+}
+
+const TIMES: WakeUpListenerTimes = {
+  checkIntervalMs: 20_000,
+  checkTimeoutMs: 5000,
+  reconnectBaseMs: 200,
+  reconnectCapMs: 30_000,
+  pooledRetryMs: 600_000,
+};
+
+/** The server took a probe from another connection, and the listening one did not get it. */
+class DeafConnectionError extends Error {}
 
 /**
- * A connection of its own that listens for wake-ups. It is asked for a sign of life every 15 s, because a connection
- * can die without a word; a dead one is replaced, without limit of time. A notification is only ever a hint.
+ * Listens for wake-ups on a connection of its own, and never believes that it does: a connection can die without a
+ * word, and a pooler answers to LISTEN without ever delivering. So a probe is sent on another connection right after
+ * LISTEN, and again whenever nothing was heard for a while; when it does not come in, the connection is replaced,
+ * without limit of time. Any notification counts as heard, so that of many listeners one probes for all.
  */
 export class WakeUpListener {
   private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private failures = 0;
+  private hasEverHeard = false;
+  private hasSaidPooled = false;
 
+  /** @param sender sends the probes, on connections other than the listening one. */
   constructor(
     private readonly dataSource: DataSource,
     private readonly channel: string,
+    private readonly sender: SqlClient,
     private readonly events: WakeUpListenerEvents,
+    private readonly times: WakeUpListenerTimes = TIMES,
+    private readonly random: Random = systemRandom,
   ) {}
 
   start(): void {
@@ -52,71 +73,86 @@ export class WakeUpListener {
   }
 
   private async keepListening(): Promise<void> {
-    for (let failures = 0; !this.stopped.signal.aborted; ) {
-      const client = this.newClient();
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      const connection = new WakeUpConnection(this.dataSource, this.channel, this.events.onWake);
+      let pauseMs = 0;
       try {
-        const lost = nextLoss(client);
-        await client.connect();
-        client.on('notification', (message: { payload?: string }) => this.events.onWake(message.payload ?? ''));
-        await client.query(`listen ${quoteIdentifier(this.channel)}`);
-        this.events.onWake(undefined);
-        failures = 0;
-        await Promise.race([lost, this.keepChecking(client)]);
+        await this.listenOn(connection);
       } catch (error) {
-        if (failures === 0 && !this.stopped.signal.aborted) this.events.onLost(error);
-        failures += 1;
+        if (!signal.aborted) pauseMs = await this.afterFailure(connection, error);
       }
-      client.removeAllListeners('notification');
-      // A connection that is already broken has nothing to end.
-      await client.end().catch(() => undefined);
-      if (failures > 0)
-        await waitFor(Math.min(RECONNECT_CAP_MS, RECONNECT_BASE_MS * 2 ** failures), this.stopped.signal);
+      await connection.close();
+      await waitFor(pauseMs, signal);
     }
   }
 
-  /** Resolves when told to stop; rejects when the server does not answer in time. */
-  private async keepChecking(client: ListenClient): Promise<void> {
-    while (!this.stopped.signal.aborted) {
-      await waitFor(CHECK_INTERVAL_MS, this.stopped.signal);
-      if (!this.stopped.signal.aborted) await answered(client.query('select 1'), CHECK_TIMEOUT_MS);
+  /** Resolves when told to stop; rejects when the connection is lost or does not hear. */
+  private async listenOn(connection: WakeUpConnection): Promise<void> {
+    const { signal } = this.stopped;
+    const { checkIntervalMs, checkTimeoutMs } = this.times;
+    await connection.open(checkTimeoutMs, signal);
+    this.events.onWake(undefined);
+    const check = async (): Promise<void> => {
+      while (!signal.aborted) {
+        if (!connection.hasHeard) await this.probe(connection);
+        if (connection.hasHeard) this.noteHeard();
+        connection.hasHeard = false;
+        await waitFor(this.jittered(checkIntervalMs), signal);
+      }
+    };
+    await Promise.race([connection.lost, check()]);
+  }
+
+  /**
+   * Resolves when the probe came in, or when nobody could send it (the pool is busy or broken) and the connection at
+   * least answers: then nothing is proven, nor disproven.
+   */
+  private async probe(connection: WakeUpConnection): Promise<void> {
+    const { checkTimeoutMs } = this.times;
+    const { signal } = this.stopped;
+    const probe = randomUUID();
+    let isSent = false;
+    const arrival = connection.arrivalOf(probe);
+    notifyDestinations(this.sender, probeChannel(this.channel), [probe]).then(
+      () => {
+        isSent = true;
+      },
+      () => undefined, // judged by `isSent`; whoever uses that pool hears of its troubles
+    );
+    try {
+      await within(checkTimeoutMs, `no notification came within ${checkTimeoutMs} ms`, arrival, signal);
+    } catch (error) {
+      if (isSent) throw new DeafConnectionError('the listening connection got no notification', { cause: error });
+      const complaint = `the listening connection did not answer within ${checkTimeoutMs} ms`;
+      await within(checkTimeoutMs, complaint, connection.answer(), signal);
     }
   }
 
-  private newClient(): ListenClient {
-    const { options, Client } = (this.dataSource.driver as unknown as { master: PoolWithClient }).master;
-    return new Client({
-      ...options,
-      // pg-pool makes both non-enumerable, so the spread leaves them out.
-      password: options.password,
-      ssl: options.ssl,
-      application_name: `${String(options.application_name ?? 'app')}:outbox-listen`,
-      statement_timeout: 0,
-      query_timeout: 0,
-      connectionTimeoutMillis: 10_000,
-      pipeline: false,
-      keepAlive: true,
-    });
+  private noteHeard(): void {
+    this.failures = 0;
+    this.hasEverHeard = true;
+    this.events.onListening(true);
   }
-}
 
-function nextLoss(client: ListenClient): Promise<never> {
-  const loss = new Promise<never>((_, reject) => {
-    client.on('error', reject);
-    client.on('end', () => reject(new Error('the listening connection was closed')));
-  });
-  loss.catch(() => undefined); // reported where it is raced; this only keeps a late one from counting as unhandled
-  return loss;
-}
+  /** @returns how long to wait before the next try. */
+  private async afterFailure(connection: WakeUpConnection, error: unknown): Promise<number> {
+    const { checkTimeoutMs, reconnectBaseMs, reconnectCapMs, pooledRetryMs } = this.times;
+    this.events.onListening(false);
+    if (error instanceof DeafConnectionError && connection.isPooled && !this.hasEverHeard) {
+      if (!this.hasSaidPooled) this.events.onPooled();
+      this.hasSaidPooled = true;
+      // Where it fails, the pooler has gone, and what it held with it.
+      await connection.unlisten(checkTimeoutMs, this.stopped.signal).catch(() => undefined);
+      return this.jittered(pooledRetryMs);
+    }
+    if (this.failures === 0) this.events.onLost(error);
+    this.failures += 1;
+    return this.jittered(Math.min(reconnectCapMs, reconnectBaseMs * 2 ** this.failures));
+  }
 
-async function answered(answer: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const done = new AbortController();
-  const late = waitFor(timeoutMs, done.signal).then(() => {
-    if (!done.signal.aborted) throw new Error(`the listening connection did not answer within ${timeoutMs} ms`);
-  });
-  answer.catch(() => undefined); // as above, when the time-out was first
-  try {
-    await Promise.race([answer, late]);
-  } finally {
-    done.abort();
+  /** At least half of it, so that instances which lost their connections at once do not come back at once. */
+  private jittered(ms: number): number {
+    return ms * (0.5 + this.random() / 2);
   }
 }

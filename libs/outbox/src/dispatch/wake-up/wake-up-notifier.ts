@@ -1,45 +1,64 @@
-import { Logger } from '@nestjs/common';
+import type { Logger } from '@nestjs/common';
 import { describeError } from '../../errors/index.js';
-import { logLine } from '../../runtime/index.js';
+import { logLine, waitFor } from '../../runtime/index.js';
 import { notifyDestinations, type SqlClient } from '../../store/index.js';
 
-/** Time in which the wake-ups of a process become one statement. */
+/** Shortest time between two statements: what comes meanwhile becomes one. */
 const COALESCE_MS = 5;
+/** Longest wait for the last statement; a database that does not answer must not keep the process. */
+const STOP_TIMEOUT_MS = 2000;
 
 /**
- * Wakes dispatchers of other processes after a COMMIT: one NOTIFY per few milliseconds and process, outside every
- * business transaction, because a notification inside takes a lock of the whole server at commit. It may fail, and it
- * may come too late: polling finds the events all the same.
+ * Wakes dispatchers of other processes after a COMMIT. The first notification of a quiet period goes at once, what
+ * follows is coalesced to one per few milliseconds and process, and never more than one is on its way, so that they
+ * take at most one connection of the application's pool. Outside every business transaction, because a notification
+ * inside takes a lock of the whole server at commit. It may fail: polling finds the events all the same.
  */
 export class WakeUpNotifier {
-  private readonly logger = new Logger('OutboxWakeUp');
   private readonly waiting = new Set<string>();
-  private timer: NodeJS.Timeout | undefined;
-  private sending: Promise<void> = Promise.resolve();
+  private readonly stopping = new AbortController();
+  private sending: Promise<void> | undefined;
+  private hasFailed = false;
 
   constructor(
     private readonly client: SqlClient,
     private readonly channel: string,
+    private readonly logger: Logger,
   ) {}
 
+  /** Cheap, never throws. */
   notify(destination: string): void {
     this.waiting.add(destination);
-    this.timer ??= setTimeout(() => this.send(), COALESCE_MS);
+    this.sending ??= this.sendAll();
   }
 
-  /** Sends what waits, and waits until it is sent. */
+  /** Sends what waits without further delay, and waits until it is sent. */
   async stop(): Promise<void> {
-    if (this.timer !== undefined) this.send();
-    await this.sending;
+    this.stopping.abort();
+    if (this.sending === undefined) return;
+    const sent = new AbortController();
+    await Promise.race([this.sending, waitFor(STOP_TIMEOUT_MS, sent.signal)]);
+    sent.abort();
   }
 
-  private send(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    const destinations = [...this.waiting];
-    this.waiting.clear();
-    this.sending = notifyDestinations(this.client, this.channel, destinations).catch((error) =>
-      this.logger.warn(logLine('wake-up not sent, polling will find the events', { error: describeError(error) })),
-    );
+  private async sendAll(): Promise<void> {
+    while (this.waiting.size > 0) {
+      const destinations = [...this.waiting];
+      this.waiting.clear();
+      await Promise.all([this.send(destinations), waitFor(COALESCE_MS, this.stopping.signal)]);
+    }
+    // In the same turn as the look above: what is announced from here on starts anew.
+    this.sending = undefined;
+  }
+
+  private async send(destinations: readonly string[]): Promise<void> {
+    try {
+      await notifyDestinations(this.client, this.channel, destinations);
+      this.hasFailed = false;
+    } catch (error) {
+      if (!this.hasFailed)
+        this.logger.warn(logLine('wake-up not sent, polling will find the events', { error: describeError(error) }));
+      this.hasFailed = true;
+    }
   }
 }

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { describeError } from '../../errors/index.js';
 import { logLine, type Signal } from '../../runtime/index.js';
 import { DataSourceClient, type OutboxNames, WakeUpListener, wakeUpChannel } from '../../store/index.js';
+import { Rescan } from './rescan.js';
 import { WakeUpNotifier } from './wake-up-notifier.js';
 
 export interface WakeUpParts {
@@ -10,42 +11,86 @@ export interface WakeUpParts {
   readonly names: OutboxNames;
   /** Announces the destinations of events that were committed in this process. */
   readonly emitted: Signal<string>;
+  readonly destinations: readonly string[];
   readonly logger: Logger;
   readonly betweenProcesses: boolean;
 }
 
+/** The running loop of this process. */
+export interface WokenLoop {
+  wake(destination: string): void;
+  /** Told whether notifications of other processes arrive; until then they do not. */
+  relyOnWakeUps(areArriving: boolean): void;
+}
+
 /**
- * Carries the hint "there is work" to a running loop: directly within a process, by LISTEN and NOTIFY between processes.
- * A process whose own loop runs does not notify: its loop is awake already, and the others poll.
+ * Carries the hint "there is work" to a running loop: directly within a process, by LISTEN and NOTIFY between
+ * processes. A process notifies the others only when no loop runs in it (any more).
  */
 export class WakeUp {
-  private unsubscribe: (() => void) | undefined;
+  private readonly notifier: WakeUpNotifier | undefined;
+  private unsubscribe: () => void = () => undefined;
+  private rescan: Rescan | undefined;
   private listener: WakeUpListener | undefined;
-  private notifier: WakeUpNotifier | undefined;
 
-  constructor(private readonly parts: WakeUpParts) {}
-
-  /** @param wakeLoop wakes the loop of this process, for one destination or for all; undefined when none runs. */
-  start(wakeLoop: ((destination: string | undefined) => void) | undefined): void {
-    const { dataSource, names, emitted, logger, betweenProcesses } = this.parts;
-    if (wakeLoop !== undefined) {
-      this.unsubscribe = emitted.subscribe(wakeLoop);
-      if (!betweenProcesses) return;
-      this.listener = new WakeUpListener(dataSource, wakeUpChannel(names), {
-        onWake: wakeLoop,
-        onLost: (error) =>
-          logger.warn(logLine('wake-up connection lost, polling goes on', { error: describeError(error) })),
-      });
-      this.listener.start();
-    } else if (betweenProcesses) {
-      const notifier = new WakeUpNotifier(new DataSourceClient(dataSource), wakeUpChannel(names));
-      this.notifier = notifier;
-      this.unsubscribe = emitted.subscribe((destination) => notifier.notify(destination));
-    }
+  constructor(private readonly parts: WakeUpParts) {
+    const { dataSource, names, logger, betweenProcesses } = parts;
+    if (betweenProcesses)
+      this.notifier = new WakeUpNotifier(new DataSourceClient(dataSource), wakeUpChannel(names), logger);
   }
 
+  /** @param loop that of this process; undefined when none runs. */
+  start(loop: WokenLoop | undefined): void {
+    const { emitted, destinations, betweenProcesses } = this.parts;
+    if (loop !== undefined) {
+      this.rescan = new Rescan(destinations, (destination) => loop.wake(destination));
+      if (betweenProcesses) this.listen(loop, this.rescan);
+    }
+    this.unsubscribe = emitted.subscribe((destination) => {
+      if (this.rescan === undefined) this.notifier?.notify(destination);
+      else this.rescan.wake(destination);
+    });
+  }
+
+  /** The loop takes nothing more: from here on the others are told, first of what was committed and not looked for. */
+  async leaveLoop(): Promise<void> {
+    this.rescan?.stop();
+    this.rescan = undefined;
+    await this.listener?.stop();
+  }
+
+  /** The loop has given back what it held: whoever else runs may take it. */
+  tellOthers(): void {
+    for (const destination of this.parts.destinations) this.notifier?.notify(destination);
+  }
+
+  /** Resolves when everything that was committed before is announced. */
   async stop(): Promise<void> {
-    this.unsubscribe?.();
-    await Promise.all([this.listener?.stop(), this.notifier?.stop()]);
+    // Commits that were answered already call back in this turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.unsubscribe();
+    await this.notifier?.stop();
+  }
+
+  private listen(loop: WokenLoop, rescan: Rescan): void {
+    const { dataSource, names, logger } = this.parts;
+    let isLost = false;
+    this.listener = new WakeUpListener(dataSource, wakeUpChannel(names), new DataSourceClient(dataSource), {
+      onWake: (destination) => rescan.wake(destination),
+      onListening: (areArriving) => {
+        if (areArriving && isLost) logger.log('wake-ups of other processes arrive again');
+        if (areArriving) isLost = false;
+        loop.relyOnWakeUps(areArriving);
+      },
+      onLost: (error) => {
+        isLost = true;
+        logger.warn(logLine('wake-up connection lost, polling goes on', { error: describeError(error) }));
+      },
+      onPooled: () =>
+        logger.warn(
+          'wake-ups of other processes do not come through the connection pooler (PgBouncer in transaction mode?), polling finds their events. Give the DataSource a direct connection, or switch "dispatcher.wakeUp" off',
+        ),
+    });
+    this.listener.start();
   }
 }
