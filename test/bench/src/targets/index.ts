@@ -1,4 +1,5 @@
 import { rawLoop } from './p1-raw-loop.js';
+import { ordered } from './p7-ordered.js';
 import type { Target } from './target.js';
 
-export const targets: readonly Target[] = [rawLoop];
+export const targets: readonly Target[] = [rawLoop, ordered];
