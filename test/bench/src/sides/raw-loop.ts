@@ -2,6 +2,15 @@ import pg from 'pg';
 import type { BenchDatabase } from '../measure/bench-server.js';
 import { DESTINATION } from './library.js';
 
+/** Columns of a claimed row that a publish needs. */
+export interface RawRow {
+  readonly event_id: string;
+  readonly type: string;
+  readonly aggregateid: string;
+  /** JSON. */
+  readonly payload: string;
+}
+
 interface LibrarySql {
   readonly claim: string;
   readonly finalize: string;
@@ -26,7 +35,12 @@ async function librarySql(): Promise<LibrarySql> {
  */
 export async function drainByRawLoop(
   database: BenchDatabase,
-  options: { batchSize: number; workers: number },
+  options: {
+    readonly batchSize: number;
+    readonly workers: number;
+    /** What becomes of the rows between claim and finalize; nothing by default. */
+    readonly publish?: (rows: readonly RawRow[]) => Promise<void>;
+  },
 ): Promise<number> {
   const sql = await librarySql();
   const clients = await Promise.all(
@@ -37,13 +51,18 @@ export async function drainByRawLoop(
     }),
   );
   const startedAt = performance.now();
-  const counts = await Promise.all(clients.map((client) => work(client, sql, options.batchSize)));
+  const counts = await Promise.all(clients.map((client) => work(client, sql, options.batchSize, options.publish)));
   const seconds = (performance.now() - startedAt) / 1000;
   await Promise.all(clients.map((client) => client.end()));
   return counts.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
-async function work(client: pg.Client, sql: LibrarySql, batchSize: number): Promise<number> {
+async function work(
+  client: pg.Client,
+  sql: LibrarySql,
+  batchSize: number,
+  publish: ((rows: readonly RawRow[]) => Promise<void>) | undefined,
+): Promise<number> {
   for (let count = 0; ; ) {
     const { rows } = await client.query({
       name: 'claim',
@@ -53,6 +72,7 @@ async function work(client: pg.Client, sql: LibrarySql, batchSize: number): Prom
     const ids = rows.map((row) => row.id).filter((id) => id !== null);
     if (ids.length === 0) return count;
     const { token, lane } = rows[0];
+    await publish?.(rows);
     await client.query({
       name: 'finalize',
       text: sql.finalize,

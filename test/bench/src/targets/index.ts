@@ -1,5 +1,6 @@
 import { rawLoop } from './p1-raw-loop.js';
 import { ordered } from './p7-ordered.js';
+import { redisStream } from './p8-redis-stream.js';
 import type { Target } from './target.js';
 
-export const targets: readonly Target[] = [rawLoop, ordered];
+export const targets: readonly Target[] = [rawLoop, ordered, redisStream];
