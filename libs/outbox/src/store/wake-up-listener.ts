@@ -8,7 +8,7 @@ import { WakeUpConnection } from './wake-up-connection.js';
 export interface WakeUpListenerEvents {
   /** The payload of a notification, or undefined right after (re)connecting: what was missed is unknown. */
   readonly onWake: (payload: string | undefined) => void;
-  /** From true on it is proven that notifications arrive, from false on they are not to be expected. */
+  /** True: it is proven that notifications arrive. False: they do not any more. Called when it changes. */
   readonly onListening: (isListening: boolean) => void;
   /** The connection failed; it will be replaced. Called once until it listens again, however long that takes. */
   readonly onLost: (error: unknown) => void;
@@ -50,6 +50,7 @@ export class WakeUpListener {
   private readonly stopped = new AbortController();
   private running: Promise<void> = Promise.resolve();
   private failures = 0;
+  private isListening = false;
   private hasEverHeard = false;
   private hasSaidPooled = false;
 
@@ -132,13 +133,19 @@ export class WakeUpListener {
   private noteHeard(): void {
     this.failures = 0;
     this.hasEverHeard = true;
-    this.events.onListening(true);
+    this.believe(true);
+  }
+
+  private believe(isListening: boolean): void {
+    if (this.isListening === isListening) return;
+    this.isListening = isListening;
+    this.events.onListening(isListening);
   }
 
   /** @returns how long to wait before the next try. */
   private async afterFailure(connection: WakeUpConnection, error: unknown): Promise<number> {
     const { checkTimeoutMs, reconnectBaseMs, reconnectCapMs, pooledRetryMs } = this.times;
-    this.events.onListening(false);
+    this.believe(false);
     if (error instanceof DeafConnectionError && connection.isPooled && !this.hasEverHeard) {
       if (!this.hasSaidPooled) this.events.onPooled();
       this.hasSaidPooled = true;
