@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
 import { ConfigurationError } from 'nestjs-transactional-outbox';
 import type { EntityManager } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DispatcherEngine } from '../../libs/outbox/src/dispatch/dispatcher-engine.js';
 import { type ClaimWatch, watchClaims } from '../support/claim-watch.js';
+import { eventually } from '../support/eventually.js';
 import { noted, type OutboxApp, startOutboxApp } from '../support/outbox-app.js';
 
 const HOUR_MS = 3_600_000;
@@ -86,6 +89,35 @@ describe('a loop that would poll once an hour', () => {
     await runner.release();
     expect(await app.database.query('select 1 from outbox_event')).toEqual([]);
     expect(watch.claims).toBe(before);
+  });
+});
+
+describe('a wake-up that goes wrong', () => {
+  let app: OutboxApp;
+  beforeEach(async () => {
+    app = await startOutboxApp({
+      outbox: { dispatcher: { schedule: 'loop', pollIntervalMs: HOUR_MS, wakeUp: false } },
+    });
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await app.close();
+  });
+
+  it('comes after the transaction was answered, and reaches neither it nor the process', async () => {
+    const complaints = vi.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+    const order: string[] = [];
+    vi.spyOn(DispatcherEngine.prototype, 'wake').mockImplementation(() => {
+      order.push('woken');
+      throw new Error('the loop is broken');
+    });
+    const [id] = await app.dataSource.transaction((manager) => app.outbox.emit(manager, noted(randomUUID())));
+    order.push('committed');
+    await eventually(() => expect(order).toEqual(['committed', 'woken', 'woken']));
+    for (const [line] of complaints.mock.calls) expect(line).toMatch(/^wake-up failed, going on error=.*the loop is/);
+    expect(complaints).toHaveBeenCalledTimes(2);
+    // Polling, which does not depend on it, would find it; so it is there.
+    expect(await app.database.query('select event_id from outbox_delivery')).toEqual([{ event_id: id }]);
   });
 });
 

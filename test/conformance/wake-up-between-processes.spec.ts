@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Provider } from '@nestjs/common';
+import type { DispatcherOptions, Transport } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { resolveTables } from '../../libs/outbox/src/config/index.js';
+import { outboxNames, wakeUpChannel } from '../../libs/outbox/src/store/index.js';
 import { eventually } from '../support/eventually.js';
 import { noted, type OutboxApp, startOutboxApp } from '../support/outbox-app.js';
 
@@ -24,6 +29,8 @@ describe('a dispatcher that would poll once an hour', () => {
       outbox: { dispatcher: { schedule: 'loop', pollIntervalMs, wakeUp } },
     });
   };
+  const another = (dispatcher: DispatcherOptions, providers: Provider[] = []): Promise<OutboxApp> =>
+    startOutboxApp({ database: emitter.database, providers, outbox: { dispatcher } });
   const emit = (): Promise<string[]> => emitter.outbox.transaction(() => emitter.outbox.emit(noted(randomUUID())));
 
   beforeEach(() => {
@@ -67,5 +74,86 @@ describe('a dispatcher that would poll once an hour', () => {
     await emit();
     await dispatching.memory.waitForCount(1, 10_000);
     expect(await emitter.database.query(LISTENERS)).toEqual([]);
+  });
+
+  it('delivers at once what another process committed right before it ended', async () => {
+    await start();
+    await eventually(async () => expect(await emitter.database.query(LISTENERS)).toHaveLength(1));
+    const { module, outbox } = await another({ enabled: false });
+    await outbox.transaction(() => outbox.emit(noted(randomUUID())));
+    await module.close();
+    await dispatching.memory.waitForCount(1, 10_000);
+  });
+
+  it.each([
+    ['without a loop', { enabled: false }],
+    ['with a loop', { schedule: 'loop' }],
+  ] as const)('delivers at once what a process %s commits while it ends', async (_, options) => {
+    await start();
+    await eventually(async () => expect(await emitter.database.query(LISTENERS)).toHaveLength(1));
+    let ending: OutboxApp;
+    const lateRequest = {
+      // The dispatcher has left already, and requests are still being answered.
+      beforeApplicationShutdown: () => ending.outbox.transaction(() => ending.outbox.emit(noted(randomUUID()))),
+    };
+    ending = await another(options, [{ provide: 'late request', useValue: lateRequest }]);
+    await ending.close();
+    await dispatching.memory.waitForCount(1, 10_000);
+    expect(ending.memory.accepted).toEqual([]);
+  });
+
+  it('takes over at once what another dispatcher gave back when it ended', async () => {
+    emitter = await startOutboxApp({ outbox: { dispatcher: { enabled: false } } });
+    const memory = new MemoryTransport();
+    let publishing = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      publishing = resolve;
+    });
+    const stuck: Transport = {
+      capabilities: memory.capabilities,
+      publish: () => {
+        publishing();
+        return new Promise(() => undefined);
+      },
+    };
+    const ending = await startOutboxApp({
+      database: emitter.database,
+      outbox: {
+        destinations: { memory: { transport: stuck, concurrency: 1 } },
+        dispatcher: { schedule: 'loop', pollIntervalMs: HOUR_MS, shutdownGraceMs: 0 },
+      },
+    });
+    const [, untried] = await ending.outbox.transaction(() =>
+      ending.outbox.emit([noted(randomUUID()), noted(randomUUID())]),
+    );
+    await begun;
+    dispatching = await startOutboxApp({
+      database: emitter.database,
+      memory,
+      outbox: { dispatcher: { schedule: 'loop', pollIntervalMs: HOUR_MS } },
+    });
+    await eventually(async () => expect(await emitter.database.query(LISTENERS)).toHaveLength(2));
+    expect(memory.accepted).toEqual([]);
+    await ending.close();
+    await memory.waitForCount(1, 10_000);
+    expect(memory.accepted.map(({ envelope }) => envelope.id)).toContain(untried);
+  });
+
+  it('does not tell others of what it commits itself, until it ends', async () => {
+    await start();
+    const listener = new pg.Client(emitter.database.url);
+    await listener.connect();
+    const heard: unknown[] = [];
+    listener.on('notification', ({ payload }) => heard.push(payload));
+    await listener.query(`listen "${wakeUpChannel(outboxNames('public', resolveTables()))}"`);
+    for (let count = 1; count <= 5; count += 1) {
+      await dispatching.outbox.transaction(() => dispatching.outbox.emit(noted(randomUUID())));
+      await dispatching.memory.waitForCount(count, 10_000);
+    }
+    await emit();
+    await eventually(() => expect(heard).toEqual(['memory']));
+    await dispatching.close();
+    await eventually(() => expect(heard).toEqual(['memory', 'memory']));
+    await listener.end();
   });
 });

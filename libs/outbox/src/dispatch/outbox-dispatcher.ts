@@ -54,7 +54,7 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
         dataSource,
         names,
         emitted,
-        destinations: [...options.destinations.keys()],
+        destinations: new Set(options.destinations.keys()),
         logger: this.logger,
         betweenProcesses: options.dispatcher.wakeUp,
       });

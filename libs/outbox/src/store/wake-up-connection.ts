@@ -76,26 +76,25 @@ export class WakeUpConnection {
     await this.client.query('select 1');
   }
 
-  /**
-   * Takes LISTEN back: behind a pooler it outlives this connection, and PostgreSQL would go on notifying a session that
-   * others use.
-   */
-  async unlisten(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    const channels = [this.channel, probeChannel(this.channel)].map(quoteIdentifier);
-    const text = channels.map((channel) => `unlisten ${channel}`).join('; ');
-    await within(timeoutMs, `UNLISTEN was not answered within ${timeoutMs} ms`, this.client.query(text), signal);
-  }
-
   /** Says goodbye, and gives the connection up when nobody answers. Never rejects. */
   async close(): Promise<void> {
     this.client.removeAllListeners('notification');
-    const said = this.client.end().catch(() => undefined); // a connection that is already broken has nothing to end
-    if (!this.isBroken) {
-      const answered = new AbortController();
-      await Promise.race([said, waitFor(FAREWELL_MS, answered.signal)]);
-      answered.abort();
-    }
+    const answered = new AbortController();
+    await Promise.race([this.sayGoodbye(), waitFor(FAREWELL_MS, answered.signal)]);
+    answered.abort();
     this.client.connection?.stream?.destroy();
+  }
+
+  private async sayGoodbye(): Promise<void> {
+    if (this.isBroken) return;
+    const channels = [this.channel, probeChannel(this.channel)].map(quoteIdentifier);
+    try {
+      // Behind a pooler LISTEN outlives this connection: PostgreSQL would go on notifying a session that others use.
+      if (this.isPooled) await this.client.query(channels.map((channel) => `unlisten ${channel}`).join('; '));
+      await this.client.end();
+    } catch {
+      // It broke meanwhile, and has nothing to end.
+    }
   }
 
   private hear({ channel, payload = '' }: Notification): void {

@@ -81,7 +81,7 @@ export class WakeUpListener {
       try {
         await this.listenOn(connection);
       } catch (error) {
-        if (!signal.aborted) pauseMs = await this.afterFailure(connection, error);
+        if (!signal.aborted) pauseMs = this.afterFailure(connection, error);
       }
       await connection.close();
       await waitFor(pauseMs, signal);
@@ -143,14 +143,12 @@ export class WakeUpListener {
   }
 
   /** @returns how long to wait before the next try. */
-  private async afterFailure(connection: WakeUpConnection, error: unknown): Promise<number> {
-    const { checkTimeoutMs, reconnectBaseMs, reconnectCapMs, pooledRetryMs } = this.times;
+  private afterFailure(connection: WakeUpConnection, error: unknown): number {
+    const { reconnectBaseMs, reconnectCapMs, pooledRetryMs } = this.times;
     this.believe(false);
     if (error instanceof DeafConnectionError && connection.isPooled && !this.hasEverHeard) {
       if (!this.hasSaidPooled) this.events.onPooled();
       this.hasSaidPooled = true;
-      // Where it fails, the pooler has gone, and what it held with it.
-      await connection.unlisten(checkTimeoutMs, this.stopped.signal).catch(() => undefined);
       return this.jittered(pooledRetryMs);
     }
     if (this.failures === 0) this.events.onLost(error);

@@ -7,32 +7,35 @@ const RESCAN_MS = 5;
  * repeated until they pause.
  */
 export class Rescan {
-  private readonly timers: ReadonlyMap<string, NodeJS.Timeout>;
+  /** One for each destination that was ever woken: it is restarted, not made anew, because it comes with every event. */
+  private readonly timers = new Map<string, NodeJS.Timeout>();
   private isStopped = false;
 
   constructor(
-    destinations: Iterable<string>,
+    private readonly destinations: ReadonlySet<string>,
     private readonly look: (destination: string) => void,
-  ) {
-    // Made once and only restarted, because a wake-up comes with every event.
-    this.timers = new Map([...destinations].map((name) => [name, setTimeout(() => look(name), RESCAN_MS)]));
-  }
+  ) {}
 
   /** @param destination all of them when undefined; one that is not known here is left alone. */
   wake(destination: string | undefined): void {
-    if (this.isStopped) return;
-    if (destination === undefined) {
-      for (const name of this.timers.keys()) this.wake(name);
-      return;
-    }
-    const timer = this.timers.get(destination);
-    if (timer === undefined) return;
-    this.look(destination);
-    timer.refresh();
+    if (destination === undefined) for (const each of this.destinations) this.wakeOne(each);
+    else if (this.destinations.has(destination)) this.wakeOne(destination);
   }
 
   stop(): void {
     this.isStopped = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
+  }
+
+  private wakeOne(destination: string): void {
+    if (this.isStopped) return;
+    this.look(destination);
+    const timer = this.timers.get(destination);
+    if (timer === undefined)
+      this.timers.set(
+        destination,
+        setTimeout(() => this.look(destination), RESCAN_MS),
+      );
+    else timer.refresh();
   }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { describeError } from '../../errors/index.js';
-import { logLine, type Signal } from '../../runtime/index.js';
+import { logLine, Signal } from '../../runtime/index.js';
 import { DataSourceClient, type OutboxNames, WakeUpListener, wakeUpChannel } from '../../store/index.js';
 import { Rescan } from './rescan.js';
 import { WakeUpNotifier } from './wake-up-notifier.js';
@@ -11,7 +11,7 @@ export interface WakeUpParts {
   readonly names: OutboxNames;
   /** Announces the destinations of events that were committed in this process. */
   readonly emitted: Signal<string>;
-  readonly destinations: readonly string[];
+  readonly destinations: ReadonlySet<string>;
   readonly logger: Logger;
   readonly betweenProcesses: boolean;
 }
@@ -41,9 +41,13 @@ export class WakeUp {
 
   /** @param loop that of this process; undefined when none runs. */
   start(loop: WokenLoop | undefined): void {
-    const { emitted, destinations, betweenProcesses } = this.parts;
+    const { emitted, destinations, logger, betweenProcesses } = this.parts;
     if (loop !== undefined) {
-      this.rescan = new Rescan(destinations, (destination) => loop.wake(destination));
+      const looks = new Signal<string>((error) =>
+        logger.error(logLine('wake-up failed, going on', { error: describeError(error) })),
+      );
+      looks.subscribe((destination) => loop.wake(destination));
+      this.rescan = new Rescan(destinations, (destination) => looks.announce(destination));
       if (betweenProcesses) this.listen(loop, this.rescan);
     }
     this.unsubscribe = emitted.subscribe((destination) => {
