@@ -13,6 +13,7 @@ export interface BenchDatabase {
  */
 export class BenchServer {
   private created = 0;
+  private readonly databases = new Set<string>();
 
   private constructor(
     private readonly url: string,
@@ -26,8 +27,10 @@ export class BenchServer {
     return new BenchServer(server.url, () => server.stop());
   }
 
-  stop(): Promise<void> {
-    return this.stopServer();
+  /** Also in the middle of a measurement: its databases go, and whoever uses them loses the connection. */
+  async stop(): Promise<void> {
+    for (const name of this.databases) await this.drop(name);
+    await this.stopServer();
   }
 
   /** Runs `work` with a new, empty database and drops it. */
@@ -35,6 +38,7 @@ export class BenchServer {
     this.created += 1;
     const name = `outbox_bench_${process.pid}_${this.created}`;
     await this.administer(`create database ${name}`);
+    this.databases.add(name);
     const url = new URL(this.url);
     url.pathname = `/${name}`;
     const pool = new pg.Pool({ connectionString: url.href, max: 2 });
@@ -46,7 +50,7 @@ export class BenchServer {
       });
     } finally {
       await pool.end();
-      await this.administer(`drop database ${name} with (force)`);
+      await this.drop(name);
     }
   }
 
@@ -68,6 +72,11 @@ export class BenchServer {
     );
     await client.end();
     return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  }
+
+  private async drop(name: string): Promise<void> {
+    this.databases.delete(name);
+    await this.administer(`drop database if exists ${name} with (force)`);
   }
 
   private async administer(sql: string): Promise<void> {

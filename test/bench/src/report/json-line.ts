@@ -1,14 +1,19 @@
 import type { Comparison } from '../measure/comparison.js';
 import type { TargetResult } from '../targets/target.js';
 
+/** What became of one target: its result, or why it could not be measured. */
+export type TargetOutcome = TargetResult | { readonly failure: string };
+
 /** One line for programs: each target with its tightest comparison, and all of them under `parts`. */
-export function toJson(results: ReadonlyMap<string, TargetResult>): string {
-  return JSON.stringify(Object.fromEntries([...results].map(([id, { comparisons }]) => [id, summaryOf(comparisons)])));
+export function toJson(outcomes: ReadonlyMap<string, TargetOutcome>): string {
+  return JSON.stringify(Object.fromEntries([...outcomes].map(([id, outcome]) => [id, summaryOf(outcome)])));
 }
 
-function summaryOf(comparisons: readonly Comparison[]): object {
+function summaryOf(outcome: TargetOutcome): object {
+  if ('failure' in outcome) return { met: false, failure: outcome.failure };
+  const { comparisons } = outcome;
   const bounded = comparisons.filter(({ bound }) => bound !== undefined);
-  const tightest = bounded.toSorted((a, b) => slack(a) - slack(b))[0];
+  const tightest = bounded.toSorted((a, b) => slack(a) - slack(b))[0] ?? comparisons[0];
   const parts = Object.fromEntries(comparisons.map((comparison) => [comparison.name, lineOf(comparison)]));
   return { ...(tightest && lineOf(tightest)), met: bounded.every(({ isMet }) => isMet), parts };
 }

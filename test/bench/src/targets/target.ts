@@ -22,14 +22,25 @@ export interface Plot {
   readonly yLabel: string;
   /** Scale of the x axis; `log` for sizes that grow by factors. */
   readonly xScale?: 'linear' | 'log';
+  /** Scale of the y axis; `log` when the values differ by factors of ten and more. */
+  readonly yScale?: 'linear' | 'log';
   readonly series: readonly {
     readonly name: string;
     readonly points: readonly (readonly [x: number | string, y: number])[];
   }[];
 }
 
+/** Figures that are no comparison of two sides. */
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  /** As many cells as there are columns; numbers are written with three significant digits. */
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
 export interface TargetResult {
   readonly comparisons: readonly Comparison[];
+  readonly tables?: readonly Table[];
   readonly plots?: readonly Plot[];
   /** Facts beside the ratios, a line each. */
   readonly notes?: readonly string[];
@@ -37,7 +48,7 @@ export interface TargetResult {
 
 /** One of the project's performance targets, with how it is measured. */
 export interface Target {
-  readonly id: `P${number}`;
+  readonly id: `P${number}` | 'SOAK';
   /** What is promised, in one sentence. */
   readonly title: string;
   run(bench: Bench): Promise<TargetResult>;
