@@ -83,6 +83,8 @@ export {
   type OutboxSchemaOptions,
   outboxMigrations,
   outboxSchemaSql,
+  outboxWakeUpTriggerDownSql,
+  outboxWakeUpTriggerSql,
   type PrunedRows,
 } from './store/index.js';
 export { type CurrentManager, type IsolationLevel, outsideTransaction } from './transaction/index.js';

@@ -31,6 +31,7 @@ export { outboxComponent } from './migrations/outbox-component.js';
 export { ensureSchema } from './migrations/schema-guard.js';
 export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
 export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
+export { outboxWakeUpTriggerDownSql, outboxWakeUpTriggerSql } from './migrations/wake-up-trigger.js';
 export { PostgresBacklogStore } from './postgres-backlog-store.js';
 export { PostgresBlockedKeyStore } from './postgres-blocked-key-store.js';
 export { PostgresBreakerStore } from './postgres-breaker-store.js';
