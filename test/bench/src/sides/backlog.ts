@@ -14,12 +14,28 @@ export interface Backlog {
  * Writes a backlog into the library's tables as its emit would have, by one statement, and lets PostgreSQL look at it.
  * The tables are emptied before.
  */
-export async function fillBacklog(
+export async function fillBacklog(database: BenchDatabase, backlog: Backlog): Promise<void> {
+  await emptyOutbox(database);
+  await addBacklog(database, backlog);
+  await lookAtTables(database);
+}
+
+export async function emptyOutbox(database: BenchDatabase): Promise<void> {
+  await database.query('truncate outbox_event, outbox_delivery, outbox_aggregate');
+  await database.query('update outbox_lane set lease_owner = null, lease_until = null');
+}
+
+/** Vacuums, and takes statistics of what is there now. */
+export async function lookAtTables(database: BenchDatabase): Promise<void> {
+  await database.query('vacuum analyze outbox_event');
+  await database.query('vacuum analyze outbox_delivery');
+}
+
+/** Adds to what is there; PostgreSQL keeps the statistics that it has. */
+export async function addBacklog(
   database: BenchDatabase,
   { events, aggregates, shareOfFirst = 0 }: Backlog,
 ): Promise<void> {
-  await database.query('truncate outbox_event, outbox_delivery, outbox_aggregate');
-  await database.query('update outbox_lane set lease_owner = null, lease_until = null');
   await database.query(
     `with input as (
        select n, gen_random_uuid() as id,
@@ -38,8 +54,6 @@ export async function fillBacklog(
      from input order by n`,
     [events, aggregates ?? null, shareOfFirst, FILLER, DESTINATION],
   );
-  await database.query('vacuum analyze outbox_event');
-  await database.query('vacuum analyze outbox_delivery');
 }
 
 /** @throws Error when something is left that should have been delivered. */
