@@ -18,7 +18,7 @@ export function linearScale(domain: Range, range: Range, options: { ticks: numbe
   const at = (value: number): number => range[0] + ((value - from) / (to - from)) * (range[1] - range[0]);
   const values: number[] = [];
   for (let tick = Math.ceil(from / step - 1e-9); tick * step <= to + step * 1e-9; tick += 1) values.push(tick * step);
-  return { at, ticks: values.map((value) => ({ at: at(value), label: tickLabel(value) })) };
+  return { at, ticks: nameTicks(values, at) };
 }
 
 /** Equal factors at equal distances. The given values are named, or powers of ten when there are none. */
@@ -28,7 +28,7 @@ export function logScale(domain: Range, range: Range, named: readonly number[] =
   const span = Math.log(to / from) || 1;
   const at = (value: number): number =>
     range[0] + (Math.log(Math.max(value, from) / from) / span) * (range[1] - range[0]);
-  return { at, ticks: values.map((value) => ({ at: at(value), label: tickLabel(value) })) };
+  return { at, ticks: nameTicks(values, at) };
 }
 
 /** Names at equal distances, each in the middle of its band. */
@@ -38,9 +38,14 @@ export function bandScale(names: readonly string[], range: Range): Scale & { rea
   return { at, band, ticks: names.map((label, index) => ({ at: at(index), label })) };
 }
 
-export function tickLabel(value: number): string {
-  if (Math.abs(value) < 10_000) return String(Number(value.toPrecision(4)));
-  return new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 }).format(value);
+/** Short numbers; all of an axis in thousands or millions when the largest needs it. */
+function nameTicks(values: readonly number[], at: (value: number) => number): Scale['ticks'] {
+  const isLarge = values.some((value) => Math.abs(value) >= 10_000);
+  const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
+  return values.map((value) => ({
+    at: at(value),
+    label: isLarge ? compact.format(value) : String(Number(value.toPrecision(4))),
+  }));
 }
 
 function powersOfTen([low, high]: Range): number[] {
