@@ -17,7 +17,8 @@ export function linearScale(domain: Range, range: Range, options: { ticks: numbe
   const to = options.widen ? Math.max(Math.ceil(domain[1] / step) * step, from + step) : from + span;
   const at = (value: number): number => range[0] + ((value - from) / (to - from)) * (range[1] - range[0]);
   const values: number[] = [];
-  for (let tick = Math.ceil(from / step - 1e-9); tick * step <= to + step * 1e-9; tick += 1) values.push(tick * step);
+  const first = Math.ceil(from / step - 1e-9) || 0; // no minus zero
+  for (let tick = first; tick * step <= to + step * 1e-9; tick += 1) values.push(tick * step);
   return { at, ticks: nameTicks(values, at) };
 }
 
