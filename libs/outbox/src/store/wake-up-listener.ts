@@ -38,7 +38,14 @@ const TIMES: WakeUpListenerTimes = {
 };
 
 /** The server took a probe from another connection, and the listening one did not get it. */
-class DeafConnectionError extends Error {}
+class DeafConnectionError extends Error {
+  constructor(
+    readonly isPooled: boolean,
+    cause: unknown,
+  ) {
+    super('the listening connection got no notification', { cause });
+  }
+}
 
 /**
  * Listens for wake-ups on a connection of its own, and never believes that it does: a connection can die without a
@@ -76,42 +83,47 @@ export class WakeUpListener {
   private async keepListening(): Promise<void> {
     const { signal } = this.stopped;
     while (!signal.aborted) {
-      const connection = new WakeUpConnection(this.dataSource, this.channel, this.events.onWake);
-      let pauseMs = 0;
       try {
-        await this.listenOn(connection);
+        await this.listenOnce();
       } catch (error) {
-        if (!signal.aborted) pauseMs = this.afterFailure(connection, error);
+        if (!signal.aborted) await waitFor(this.pauseAfter(error), signal);
       }
-      await connection.close();
-      await waitFor(pauseMs, signal);
     }
   }
 
   /** Resolves when told to stop; rejects when the connection is lost or does not hear. */
-  private async listenOn(connection: WakeUpConnection): Promise<void> {
-    const { signal } = this.stopped;
-    const { checkIntervalMs, checkTimeoutMs } = this.times;
-    await connection.open(checkTimeoutMs, signal);
-    this.events.onWake(undefined);
-    const check = async (): Promise<void> => {
-      while (!signal.aborted) {
-        if (!connection.hasHeard) await this.probe(connection);
-        if (connection.hasHeard) this.noteHeard();
-        connection.hasHeard = false;
-        await waitFor(this.jittered(checkIntervalMs), signal);
-      }
-    };
-    await Promise.race([connection.lost, check()]);
+  private async listenOnce(): Promise<void> {
+    const connection = new WakeUpConnection(this.dataSource, this.channel, this.events.onWake);
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    this.stopped.signal.addEventListener('abort', end);
+    try {
+      await connection.open(this.times.checkTimeoutMs, this.stopped.signal);
+      this.events.onWake(undefined);
+      await Promise.race([connection.lost, this.keepChecking(connection, over.signal)]);
+    } finally {
+      // The checks of a connection end with it: what it once heard says nothing of the next one.
+      this.stopped.signal.removeEventListener('abort', end);
+      end();
+      await connection.close();
+    }
+  }
+
+  private async keepChecking(connection: WakeUpConnection, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (!connection.hasHeard) await this.probe(connection, signal);
+      if (connection.hasHeard && !signal.aborted) this.noteHeard();
+      connection.hasHeard = false;
+      await waitFor(this.jittered(this.times.checkIntervalMs), signal);
+    }
   }
 
   /**
    * Resolves when the probe came in, or when nobody could send it (the pool is busy or broken) and the connection at
    * least answers: then nothing is proven, nor disproven.
    */
-  private async probe(connection: WakeUpConnection): Promise<void> {
+  private async probe(connection: WakeUpConnection, signal: AbortSignal): Promise<void> {
     const { checkTimeoutMs } = this.times;
-    const { signal } = this.stopped;
     const probe = randomUUID();
     let isSent = false;
     const arrival = connection.arrivalOf(probe);
@@ -124,7 +136,7 @@ export class WakeUpListener {
     try {
       await within(checkTimeoutMs, `no notification came within ${checkTimeoutMs} ms`, arrival, signal);
     } catch (error) {
-      if (isSent) throw new DeafConnectionError('the listening connection got no notification', { cause: error });
+      if (isSent) throw new DeafConnectionError(connection.isPooled, error);
       const complaint = `the listening connection did not answer within ${checkTimeoutMs} ms`;
       await within(checkTimeoutMs, complaint, connection.answer(), signal);
     }
@@ -143,10 +155,10 @@ export class WakeUpListener {
   }
 
   /** @returns how long to wait before the next try. */
-  private afterFailure(connection: WakeUpConnection, error: unknown): number {
+  private pauseAfter(error: unknown): number {
     const { reconnectBaseMs, reconnectCapMs, pooledRetryMs } = this.times;
     this.believe(false);
-    if (error instanceof DeafConnectionError && connection.isPooled && !this.hasEverHeard) {
+    if (error instanceof DeafConnectionError && error.isPooled && !this.hasEverHeard) {
       if (!this.hasSaidPooled) this.events.onPooled();
       this.hasSaidPooled = true;
       return this.jittered(pooledRetryMs);
