@@ -55,8 +55,8 @@ export class HttpTransport implements Transport {
     const target = this.#targetOf(event);
     if (target instanceof TargetRefusedError) return { kind: 'dead', error: target.message };
     const body = this.#bodyOf(event);
-    if (typeof body !== 'string') return body;
-    const request = { url: target, headers: this.#headersOf(event, body), body: Buffer.from(body) };
+    if (!Buffer.isBuffer(body)) return body;
+    const request = { url: target, headers: this.#headersOf(event, body), body };
     const result = await exchange(this.#agent, request, this.#options, [signal, this.#closing.signal]);
     return exchangeOutcome(result, target.origin, this.#options);
   }
@@ -74,15 +74,15 @@ export class HttpTransport implements Transport {
   }
 
   /** An event that CloudEvents cannot express will not become expressible: a dead letter, not a retry. */
-  #bodyOf(event: OutgoingEvent): string | PublishOutcome {
+  #bodyOf(event: OutgoingEvent): Buffer | PublishOutcome {
     try {
-      return envelopeToCloudEvent(event.envelope, this.#options.source).toString();
+      return Buffer.from(envelopeToCloudEvent(event.envelope, this.#options.source).toString());
     } catch (error) {
       return { kind: 'dead', error: `the event cannot be written as a CloudEvent: ${describeError(error)}` };
     }
   }
 
-  #headersOf(event: OutgoingEvent, body: string): Record<string, string> {
+  #headersOf(event: OutgoingEvent, body: Buffer): Record<string, string> {
     const { headers, signer } = this.#options;
     const { id } = event.envelope;
     const own = { ...headers, 'content-type': CONTENT_TYPE, 'webhook-id': id };
