@@ -6,6 +6,7 @@ import { redisStream } from './p8-redis-stream.js';
 import { staleStatistics } from './p9-stale-statistics.js';
 import { hotUpdates } from './p10-hot-updates.js';
 import { scaleOut } from './scale-out.js';
+import { sizing } from './sizing.js';
 import type { Target } from './target.js';
 
 export const targets: readonly Target[] = [
@@ -17,4 +18,5 @@ export const targets: readonly Target[] = [
   staleStatistics,
   hotUpdates,
   scaleOut,
+  sizing,
 ];
