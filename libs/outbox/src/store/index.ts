@@ -1,3 +1,4 @@
+export { ApplicationPool } from './application-pool.js';
 export type { BacklogStore, DestinationBacklog } from './backlog-store.js';
 export type { BlockedKey, BlockedKeyFilter, BlockedKeyStore } from './blocked-key-store.js';
 export type { BreakerStore, TripRequest } from './breaker-store.js';

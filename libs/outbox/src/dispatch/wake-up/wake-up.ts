@@ -2,7 +2,7 @@ import type { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { describeError } from '../../errors/index.js';
 import { logLine, Signal } from '../../runtime/index.js';
-import { DataSourceClient, type OutboxNames, WakeUpListener, wakeUpChannel } from '../../store/index.js';
+import { ApplicationPool, type OutboxNames, WakeUpListener, wakeUpChannel } from '../../store/index.js';
 import { Rescan } from './rescan.js';
 import { WakeUpNotifier } from './wake-up-notifier.js';
 
@@ -36,7 +36,7 @@ export class WakeUp {
   constructor(private readonly parts: WakeUpParts) {
     const { dataSource, names, logger, betweenProcesses } = parts;
     if (betweenProcesses)
-      this.notifier = new WakeUpNotifier(new DataSourceClient(dataSource), wakeUpChannel(names), logger);
+      this.notifier = new WakeUpNotifier(new ApplicationPool(dataSource), wakeUpChannel(names), logger);
   }
 
   /** @param loop that of this process; undefined when none runs. */
@@ -79,7 +79,7 @@ export class WakeUp {
   private listen(loop: WokenLoop, rescan: Rescan): void {
     const { dataSource, names, logger } = this.parts;
     let isLost = false;
-    this.listener = new WakeUpListener(dataSource, wakeUpChannel(names), new DataSourceClient(dataSource), {
+    this.listener = new WakeUpListener(dataSource, wakeUpChannel(names), new ApplicationPool(dataSource), {
       onWake: (destination) => rescan.wake(destination),
       onListening: (areArriving) => {
         if (areArriving && isLost) logger.log('wake-ups of other processes arrive again');
