@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { type Completion, resolveTables } from '../../libs/outbox/src/config/index.js';
 import { orderingKey } from '../../libs/outbox/src/event/index.js';
+import { toEventRows } from '../../libs/outbox/src/store/event-rows.js';
 import {
   outboxNames,
   outboxSchemaSql,
@@ -9,6 +10,7 @@ import {
   PostgresDeadLetterStore,
   PostgresDeliveryStore,
   type SqlClient,
+  type StorableEvent,
 } from '../../libs/outbox/src/store/index.js';
 import { insertOrderedEventsSql } from '../../libs/outbox/src/store/sql/insert-events.sql.js';
 import { createTestDatabase } from '../support/database.js';
@@ -67,7 +69,7 @@ export async function openPostgresStore(completion: Completion = 'delete'): Prom
     breakers: new PostgresBreakerStore(client, names),
     deadLetters: new PostgresDeadLetterStore(client, names),
     async emit(...events) {
-      await rows(insertOrderedEventsSql(names), columnsOf(events));
+      await rows(insertOrderedEventsSql(names), [toEventRows(events.map(toStorable)), null]);
       const newest = `select d.id from ${names.delivery} d order by d.id desc limit $1`;
       const ids = await rows<{ id: string }>(`select n.id::text from (${newest}) n order by n.id`, [events.length]);
       return ids.map(({ id }) => id);
@@ -91,22 +93,19 @@ export async function openPostgresStore(completion: Completion = 'delete'): Prom
   };
 }
 
-function columnsOf(events: readonly Emitted[]): unknown[] {
-  const key = ({ aggregate }: Emitted): string | null =>
-    aggregate === undefined ? null : orderingKey('test', aggregate);
-  return [
-    events.map(() => randomUUID()),
-    events.map(() => 'test'),
-    events.map(({ aggregate }) => aggregate ?? randomUUID()),
-    events.map(() => 'tested'),
-    events.map(() => '{}'),
-    events.map(() => '{}'),
-    events.map(() => 1),
-    events.map(key),
-    events.map(({ bytes = 10 }) => bytes),
-    events.map(({ destination = DESTINATION }) => JSON.stringify([destination])),
-    null,
-  ];
+function toStorable({ aggregate, bytes = 10, destination = DESTINATION }: Emitted): StorableEvent {
+  return {
+    id: randomUUID(),
+    type: 'tested',
+    aggregateType: 'test',
+    aggregateId: aggregate ?? randomUUID(),
+    payload: '{}',
+    payloadBytes: bytes,
+    headers: '{}',
+    version: 1,
+    orderingKey: aggregate === undefined ? undefined : orderingKey('test', aggregate),
+    destinations: [destination],
+  };
 }
 
 /** One statement, so that the differential test asks once for each step. */

@@ -146,7 +146,7 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
         options: ResolvedOptions,
         emitted: Signal<string>,
         detector: SilentChangeDetector | undefined,
-      ) => new OutboxService(context, new PostgresEventStore(names), options, emitted, detector),
+      ) => new OutboxService(context, new PostgresEventStore(names, options), options, emitted, detector),
       inject: [CONTEXT, NAMES, OPTIONS, EMITTED, DETECTOR],
     },
     {

@@ -40,6 +40,7 @@ export function resolveOptions(options: OutboxModuleOptions): ResolvedOptions {
       1,
       MAX_PAYLOAD_BYTES,
     ),
+    preparesStatements: options.preparedStatements ?? true,
     dispatcher: resolveDispatcher(options.dispatcher ?? {}),
     currentManager: options.currentManager,
     expectEventsFor: options.expectEventsFor ?? [],

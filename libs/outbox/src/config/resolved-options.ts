@@ -29,6 +29,7 @@ export interface ResolvedOptions {
   readonly migrate: MigrateMode;
   readonly completion: Completion;
   readonly maxPayloadBytes: number;
+  readonly preparesStatements: boolean;
   readonly dispatcher: ResolvedDispatcher;
   readonly currentManager: CurrentManager | undefined;
   readonly expectEventsFor: readonly EntityTarget<ObjectLiteral>[];

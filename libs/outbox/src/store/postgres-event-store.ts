@@ -1,33 +1,37 @@
+import { createHash } from 'node:crypto';
 import { endedError, type TransactionTicket } from '../transaction/index.js';
+import { toEventRows } from './event-rows.js';
 import type { EventStore, StorableEvent } from './event-store.js';
 import { insertOrderedEventsSql, insertUnorderedEventsSql } from './sql/insert-events.sql.js';
 import type { OutboxNames } from './table-names.js';
 
-export class PostgresEventStore implements EventStore {
-  private readonly unordered: string;
-  private readonly ordered: string;
+interface Statement {
+  readonly text: string;
+  /** Under which it stays prepared; undefined where it must not. */
+  readonly name: string | undefined;
+}
 
-  constructor(names: OutboxNames) {
-    this.unordered = insertUnorderedEventsSql(names);
-    this.ordered = insertOrderedEventsSql(names);
+export class PostgresEventStore implements EventStore {
+  private readonly unordered: Statement;
+  private readonly ordered: Statement;
+
+  /** @param options.preparesStatements whether connections that reach PostgreSQL directly keep the statements. */
+  constructor(names: OutboxNames, { preparesStatements }: { readonly preparesStatements: boolean }) {
+    const statement = (text: string): Statement => ({ text, name: preparesStatements ? nameOf(text) : undefined });
+    this.unordered = statement(insertUnorderedEventsSql(names));
+    this.ordered = statement(insertOrderedEventsSql(names));
   }
 
   async insert(ticket: TransactionTicket, events: readonly StorableEvent[]): Promise<void> {
     if (events.length === 0) return;
-    const text = events.some((event) => event.orderingKey !== undefined) ? this.ordered : this.unordered;
-    const columns = [
-      events.map((event) => event.id),
-      events.map((event) => event.aggregateType),
-      events.map((event) => event.aggregateId),
-      events.map((event) => event.type),
-      events.map((event) => event.payload),
-      events.map((event) => event.headers),
-      events.map((event) => event.version),
-      events.map((event) => event.orderingKey ?? null),
-      events.map((event) => event.payloadBytes),
-      events.map((event) => JSON.stringify(event.destinations)),
-    ];
-    const { rows } = await ticket.query((transactionId) => ({ text, values: [...columns, transactionId] }));
+    const statement = events.some((event) => event.orderingKey !== undefined) ? this.ordered : this.unordered;
+    const rowsJson = toEventRows(events);
+    const { rows } = await ticket.query((transactionId) => ({ ...statement, values: [rowsJson, transactionId] }));
     if (rows[0]?.stored !== events.length) throw endedError();
   }
+}
+
+/** Follows from the text, because several outboxes may share a connection, and a name means one text. */
+function nameOf(text: string): string {
+  return `outbox_emit_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
 }

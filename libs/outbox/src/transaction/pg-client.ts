@@ -6,6 +6,8 @@ export interface PgClient {
   query(...args: unknown[]): unknown;
   readonly connection?: EventEmitter;
   readonly pipeline?: boolean;
+  /** Of the server process, as the handshake named it. */
+  readonly processID?: number | null;
   getTransactionStatus?(): string | null;
 }
 
@@ -15,12 +17,19 @@ export interface PgResult {
 
 export interface PgQueryConfig {
   readonly text: string;
+  /**
+   * Under which the statement may stay prepared on the connection, where that is safe (PreparedSession). It must belong
+   * to this text alone, and the first row must then have `backend_pid`, the answer of `pg_backend_pid()`.
+   */
+  readonly name?: string | undefined;
   readonly values: readonly unknown[];
 }
 
 type QueryCallback = (error: Error | null | undefined, result: PgResult) => void;
 
 export interface PgQuery {
+  /** Read by `submit()`. */
+  name?: string | undefined;
   submit(connection: EventEmitter): Error | null | undefined;
   handleError(error: Error, connection: unknown): void;
 }

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { QueryRunner } from 'typeorm';
 import { NoActiveTransactionError, TransactionEndedError, TransactionNotCommittedError } from '../errors/index.js';
 import { clientOf, type PgClient, type PgQueryConfig, type PgResult, queryClassOf } from './pg-client.js';
+import { PreparedSession } from './prepared-session.js';
 
 /** Counts the transactions that a client has begun or ended; two equal numbers mean the same transaction. */
 interface Epoch {
@@ -49,6 +50,7 @@ function ticketBySubmit(runner: QueryRunner, client: PgClient): TransactionTicke
   const Query = queryClassOf(runner.manager.dataSource ?? runner.manager.connection);
   if (Query === undefined || client.pipeline || !client.connection || !client.getTransactionStatus) return undefined;
   const epoch = epochOf(client, client.connection);
+  const session = PreparedSession.of(client, client.connection);
   const ticket = epoch.value;
 
   class BoundQuery extends Query {
@@ -56,6 +58,7 @@ function ticketBySubmit(runner: QueryRunner, client: PgClient): TransactionTicke
       const status = client.getTransactionStatus?.();
       if (epoch.value !== ticket || status === 'I' || status === null) return endedError();
       if (status === 'E') return failedError();
+      if (!session.keepsStatements) this.name = undefined;
       return super.submit(connection);
     }
   }
@@ -63,8 +66,13 @@ function ticketBySubmit(runner: QueryRunner, client: PgClient): TransactionTicke
   return {
     query: (build) =>
       new Promise((resolve, reject) => {
+        const statement = build(null);
         client.query(
-          new BoundQuery(build(null), undefined, (error, result) => (error ? reject(error) : resolve(result))),
+          new BoundQuery(statement, undefined, (error, result) => {
+            if (error) return reject(error);
+            if (statement.name !== undefined) session.learn(result.rows[0]?.backend_pid);
+            resolve(result);
+          }),
         );
       }),
   };
