@@ -5,6 +5,7 @@ import { ordered } from './p7-ordered.js';
 import { redisStream } from './p8-redis-stream.js';
 import { staleStatistics } from './p9-stale-statistics.js';
 import { hotUpdates } from './p10-hot-updates.js';
+import { http } from './p12-http.js';
 import { scaleOut } from './scale-out.js';
 import { sizing } from './sizing.js';
 import type { Target } from './target.js';
@@ -17,6 +18,7 @@ export const targets: readonly Target[] = [
   redisStream,
   staleStatistics,
   hotUpdates,
+  http,
   scaleOut,
   sizing,
 ];
