@@ -64,7 +64,6 @@ async function along({ server, progress, repeats, size }: Bench, { aggregates }:
       const isWarmUp = round === 0;
       const drained = isWarmUp ? events / 10 : events;
       await fillBacklog(database, { events: drained, aggregates });
-      await database.query('checkpoint'); // of the fill, which would otherwise slow down some part of the drain
       transport.begin();
       const perSecond = await library.drain(drained);
       progress.sample('a whole backlog', round, repeats, perSecond, 'events/s');
@@ -100,14 +99,14 @@ async function underPinnedXmin(bench: Bench, name: string, { aggregates }: Aggre
 
 function besideFinished(bench: Bench, name: string, { aggregates }: Aggregates, bound?: number): Promise<Comparison> {
   const events = bench.size(1_000_000, 10_000);
-  return beside(bench, { name, beside: 'an empty log', aggregates, bound }, (database) =>
+  return beside(bench, { name, without: 'an empty log', aggregates, bound }, (database) =>
     addFinished(database, { events, aggregates }),
   );
 }
 
 function besideDelayed(bench: Bench, name: string, { aggregates }: Aggregates, bound?: number): Promise<Comparison> {
   const events = bench.size(100_000, 1000);
-  return beside(bench, { name, beside: 'nothing delayed', aggregates, bound }, (database) =>
+  return beside(bench, { name, without: 'nothing delayed', aggregates, bound }, (database) =>
     addDelayed(database, { events, aggregates }),
   );
 }
@@ -115,7 +114,7 @@ function besideDelayed(bench: Bench, name: string, { aggregates }: Aggregates, b
 /** The sides have a database each, so that what lies there is written once: rounds only add what is due. */
 async function beside(
   { server, progress, repeats, size }: Bench,
-  { name, beside, aggregates, bound }: Aggregates & { name: string; beside: string; bound?: number },
+  { name, without, aggregates, bound }: Aggregates & { name: string; without: string; bound?: number },
   lay: (database: BenchDatabase) => Promise<void>,
 ): Promise<Comparison> {
   const events = size(20_000, 500);
@@ -135,7 +134,7 @@ async function beside(
     async (full) =>
       await server.withDatabase(async (empty) => {
         const ours = await sideIn(full, name);
-        const against = await sideIn(empty, beside);
+        const against = await sideIn(empty, without);
         await lay(full);
         const figures = await interleave({ ours, against }, { repeats, unit: 'events/s', progress });
         for (const side of [ours, against]) await side.close();
