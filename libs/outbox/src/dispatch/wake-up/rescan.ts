@@ -2,9 +2,10 @@
 const RESCAN_MS = 5;
 
 /**
- * Passes wake-ups on, and repeats the last one of each destination a few milliseconds later: it may have come before
- * the rows of a slower committer were visible. While wake-ups keep coming, each is itself a look, and nothing is
- * repeated until they pause.
+ * Passes wake-ups on, and repeats the last one of each destination a few milliseconds later. The first look may have
+ * come before the rows of a slower committer were visible, or have skipped what another dispatcher held locked for a
+ * moment, with a snapshot that is older than the event. While wake-ups keep coming, each is itself a look, and nothing
+ * is repeated until they pause.
  */
 export class Rescan {
   /** One for each destination that was ever woken: it is restarted, not made anew, because it comes with every event. */
