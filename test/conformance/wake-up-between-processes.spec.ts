@@ -94,7 +94,10 @@ describe('a dispatcher that would poll once an hour', () => {
     let ending: OutboxApp;
     const lateRequest = {
       // The dispatcher has left already, and requests are still being answered.
-      beforeApplicationShutdown: () => ending.outbox.transaction(() => ending.outbox.emit(noted(randomUUID()))),
+      beforeApplicationShutdown: async () => {
+        await ending.dataSource.query('select pg_sleep(0.1)'); // what its end made others look for is over
+        await ending.outbox.transaction(() => ending.outbox.emit(noted(randomUUID())));
+      },
     };
     ending = await another(options, [{ provide: 'late request', useValue: lateRequest }]);
     await ending.close();
