@@ -7,10 +7,11 @@ import { toJson } from './report/json-line.js';
 import { ResultsFile, ResultsFileError } from './report/results-file.js';
 import { runTargets } from './run-targets.js';
 import { soak } from './soak/soak.js';
-import { targets } from './targets/index.js';
+import { targets as allTargets } from './targets/index.js';
 import type { Target } from './targets/target.js';
 
 const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const targets = allTargets.toSorted((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
 
 process.exit(await main());
 

@@ -88,7 +88,9 @@ describe('the report', () => {
     expect(fillBlocks(filled, { P15: result({ tables }) })).toBe(filled);
     expect(() => fillBlocks(page, { P15: result() })).toThrow('P15 has no table "Costs"');
     const conditions = '<!-- measured: P15 conditions -->\n<!-- end -->';
-    expect(fillBlocks(conditions, { P15: result() })).toContain('On 2 cores (Some CPU) with 8 GiB');
+    expect(fillBlocks(conditions, { P15: result() })).toContain(
+      'Measured on 2026-03-01 on 2 cores (Some CPU) with 8 GiB',
+    );
   });
 });
 
@@ -123,6 +125,8 @@ describe('files of results', () => {
     await writeFile(other, '{"name":"mine"}');
     await expect(ResultsFile.open(other)).rejects.toThrow('was not written by npm run bench -- --out');
     expect(await readFile(other, 'utf8')).toBe('{"name":"mine"}');
+    await writeFile(join(folder, 'later.json'), '{"format":"outbox-bench-results-2","results":{}}');
+    await expect(readResults(join(folder, 'later.json'))).rejects.toThrow('was not written by');
     await expect(ResultsFile.open(join(folder, 'none/x.json'))).rejects.toThrow('cannot be written (ENOENT)');
     await expect(readResults(join(folder, 'gone.json'))).rejects.toThrow('cannot be read (ENOENT)');
   });

@@ -1,5 +1,5 @@
 import { conditions, markdownTable } from './markdown.js';
-import type { StoredResults } from './results-file.js';
+import type { StoredResult, StoredResults } from './results-file.js';
 
 const BLOCK = /(<!-- measured: (\w+) (.+?) -->\n)[\s\S]*?(<!-- end -->)/g;
 
@@ -14,9 +14,14 @@ export function fillBlocks(page: string, results: StoredResults): string {
   return page.replace(BLOCK, (block: string, opening: string, id: string, name: string, closing: string) => {
     const result = results[id];
     if (result === undefined) return block;
-    if (name === 'conditions') return `${opening}\nOn ${conditions(result.run)}.\n\n${closing}`;
+    if (name === 'conditions') return `${opening}\n${conditionsText(result)}\n\n${closing}`;
     const table = result.tables?.find(({ title }) => title === name);
     if (table === undefined) throw new Error(`${id} has no table "${name}", which a page asks for.`);
     return `${opening}\n${markdownTable(table)}\n\n${closing}`;
   });
+}
+
+function conditionsText({ run }: StoredResult): string {
+  const warning = run.isQuick ? ' **From a quick run: the times mean nothing yet.**' : '';
+  return `Measured on ${run.at.slice(0, 10)} on ${conditions(run)}.${warning}`;
 }

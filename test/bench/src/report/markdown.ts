@@ -23,12 +23,14 @@ export function toReport(results: StoredResults): Report {
     '# Performance',
     PREAMBLE,
     summary(results),
-    ...chapters.filter((text) => text !== ''),
+    ...chapters,
     '## What is not measured',
     NOT_MEASURED,
     '## How it was measured',
     provenance(results),
-  ].join('\n\n');
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
   return { page: `${page}\n`, plots };
 }
 

@@ -130,7 +130,7 @@ async function measureProcess({ server }: Bench): Promise<Table> {
   const statements = await measureStatements(server, SMALL, 100);
   return {
     title: 'What a process takes of the database at default settings',
-    columns: ['', ''],
+    columns: ['what', 'how many'],
     rows: [
       ['connections of a process that only emits', emitting],
       ['connections of a process that emits and dispatches', dispatching],
