@@ -35,16 +35,25 @@ async function main(): Promise<number> {
 
 /** Whatever happens, the server and its databases are gone before this resolves with the exit status. */
 async function measure(options: BenchArguments, file: ResultsFile | undefined): Promise<number> {
-  const interrupted = untilSignal();
+  const interruption = new AbortController();
+  const interrupted = untilSignal(interruption);
   const starting = BenchServer.start();
   try {
-    return await Promise.race([starting.then((server) => measureOn(server, options, file)), interrupted]);
+    return await Promise.race([
+      starting.then((server) => measureOn(server, options, file, interruption.signal)),
+      interrupted,
+    ]);
   } finally {
     await (await starting).stop();
   }
 }
 
-async function measureOn(server: BenchServer, options: BenchArguments, file: ResultsFile | undefined): Promise<number> {
+async function measureOn(
+  server: BenchServer,
+  options: BenchArguments,
+  file: ResultsFile | undefined,
+  signal: AbortSignal,
+): Promise<number> {
   const run = {
     at: new Date().toISOString(),
     command: commandOf(process.argv.slice(2)),
@@ -60,7 +69,7 @@ async function measureOn(server: BenchServer, options: BenchArguments, file: Res
     isQuick: options.isQuick,
     size: (full: number, quick: number) => (options.isQuick ? quick : full),
   };
-  const outcomes = await runTargets(chosen(options), bench, run, file);
+  const outcomes = await runTargets(chosen(options), bench, run, file, signal);
   if (options.isJson) process.stdout.write(`${toJson(outcomes)}\n`);
   return [...outcomes.values()].some((outcome) => 'failure' in outcome) ? 1 : 0;
 }
@@ -83,11 +92,12 @@ function pathOf(file: string): string {
 }
 
 /** From then on, everything that still runs loses its connections, and none of its complaints matters. */
-function untilSignal(): Promise<number> {
+function untilSignal(interruption: AbortController): Promise<number> {
   return new Promise((finish) => {
     for (const [signal, code] of Object.entries(SIGNAL_EXIT_CODES)) {
       process.once(signal, () => {
         process.on('uncaughtException', () => undefined);
+        interruption.abort();
         process.stderr.write(`bench: ${signal}; everything is taken down.\n`);
         finish(code);
       });

@@ -6,12 +6,15 @@ import type { Bench, Target } from './targets/target.js';
 /**
  * Measures one target after the other. One that fails does not cost the others their hour; what is done is written
  * down at once.
+ *
+ * @param signal aborted when the server is being taken down.
  */
 export async function runTargets(
   targets: readonly Target[],
   bench: Bench,
   run: RunDescription,
   file: ResultsFile | undefined,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TargetOutcome>> {
   const outcomes = new Map<string, TargetOutcome>();
   for (const target of targets) {
@@ -24,6 +27,7 @@ export async function runTargets(
       const seconds = Math.round((performance.now() - startedAt) / 1000);
       await file?.add(target.id, { title: target.title, seconds, run, ...result });
     } catch (error) {
+      if (signal.aborted) break; // its database was taken away
       outcomes.set(target.id, { failure: error instanceof Error ? error.message : String(error) });
       process.stderr.write(`${target.id} could not be measured: ${describe(error)}\n`);
     }
