@@ -3,8 +3,7 @@ import { fork } from 'node:child_process';
 export interface Child {
   /** The next message that it sends. Rejects when the process ends without one. */
   next(): Promise<unknown>;
-  tell(message: string): void;
-  /** Disconnects, which ends it, and resolves when it is gone. */
+  /** Disconnects it, and resolves when it is gone. */
   stop(): Promise<void>;
 }
 
@@ -25,7 +24,6 @@ export function startProcess(program: string, args: readonly string[] = []): Chi
           throw new Error(`the process "${program}" ended without a message`);
         }),
       ]),
-    tell: (message) => void child.send(message),
     stop: async () => {
       if (child.connected) child.disconnect();
       await ended;

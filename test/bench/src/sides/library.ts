@@ -33,7 +33,7 @@ export interface Library {
 }
 
 /** A Nest application with the library in it, built and driven as a user's would be. */
-export async function startLibrary(database: BenchDatabase, options: LibraryOptions): Promise<Library> {
+export async function startLibrary(database: Pick<BenchDatabase, 'url'>, options: LibraryOptions): Promise<Library> {
   const entities = [...(options.entities ?? [])];
   const module = {
     module: class BenchModule {},
