@@ -33,7 +33,7 @@ export interface HttpTransportOptions {
    * of it up to all of it, by chance). Default 30,000. A fixed `url` pauses the destination instead.
    */
   readonly unreachableDelayMs?: number;
-  /** Connections per origin; default 32. Keep it at or above the destination's concurrency. */
+  /** Connections per origin; default 32. Keep it at or above `concurrency` × `batchesInFlight` of the destination. */
   readonly connections?: number;
   /** Own verdict on a response; undefined leaves it to the default. `delivered` needs a complete response anyway. */
   readonly classify?: (response: HttpResponseHead) => PublishOutcome | undefined;
