@@ -11,7 +11,6 @@ import { hotUpdates } from './p10-hot-updates.js';
 import { inbox } from './p11-inbox.js';
 import { http } from './p12-http.js';
 import { memory } from './p13-memory.js';
-import { memory } from './p13-memory.js';
 import { scaleOut } from './scale-out.js';
 import { sizing } from './sizing.js';
 import type { Target } from './target.js';
@@ -29,7 +28,6 @@ export const targets: readonly Target[] = [
   hotUpdates,
   inbox,
   http,
-  memory,
   memory,
   scaleOut,
   sizing,
