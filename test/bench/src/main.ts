@@ -70,7 +70,7 @@ async function measureOn(
     size: (full: number, quick: number) => (options.isQuick ? quick : full),
   };
   const outcomes = await runTargets(chosen(options), bench, run, file, signal);
-  if (options.isJson) process.stdout.write(`${toJson(outcomes)}\n`);
+  if (options.isJson && !signal.aborted) process.stdout.write(`${toJson(outcomes)}\n`);
   return [...outcomes.values()].some((outcome) => 'failure' in outcome) ? 1 : 0;
 }
 
