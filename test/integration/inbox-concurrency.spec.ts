@@ -269,14 +269,14 @@ describe('Deliveries of one event at the same time', () => {
   it('leave the lock_timeout of the transaction as it was', async () => {
     const [app] = await start();
     const { PostgresInboxStore, resolveInboxNames } = await import('../../libs/outbox/src/store/index.js');
-    const store = new PostgresInboxStore(resolveInboxNames());
+    const store = new PostgresInboxStore(resolveInboxNames(), { preparesStatements: true });
     const entry = { consumer: 'c', eventId: 'e', eventType: 't', contentDigest: Buffer.alloc(32) };
 
     await app.dataSource.transaction(async (manager) => {
       await manager.query("set local lock_timeout = '1234ms'");
-      expect(await store.record(manager, entry, 50)).toBe(true);
+      expect(await store.record(manager, entry, 50)).toEqual({ isRecorded: true });
       expect(await manager.query('show lock_timeout')).toEqual([{ lock_timeout: '1234ms' }]);
-      expect(await store.record(manager, entry, 50)).toBe(false);
+      expect(await store.record(manager, entry, 50)).toMatchObject({ isRecorded: false });
       expect(await manager.query('show lock_timeout')).toEqual([{ lock_timeout: '1234ms' }]);
     });
   });

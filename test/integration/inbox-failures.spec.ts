@@ -284,9 +284,9 @@ describe.each(PLATFORMS)('A handler of the inbox that fails, on %s', (platform) 
   it('is not at fault when there is no connection: 503 with Retry-After', async () => {
     const runners = Array.from({ length: 10 }, () => app.dataSource.createQueryRunner());
     const settings = app.dataSource.driver as unknown as { master: { options: { connectionTimeoutMillis: number } } };
-    settings.master.options.connectionTimeoutMillis = 200;
     try {
       await Promise.all(runners.map((runner) => runner.connect()));
+      settings.master.options.connectionTimeoutMillis = 200;
       const answer = await app.deliver(orderPlaced(), { path: '/traced' });
       expect(answer.status).toBe(503);
       expect(trace.steps).toEqual(['filter 503']);

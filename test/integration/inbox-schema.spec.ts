@@ -47,15 +47,13 @@ describe('The table of processed events', () => {
       await ensureSchema(source, component, 'auto');
       await ensureSchema(source, component, 'verify');
 
-      const store = new PostgresInboxStore(resolveInboxNames(names));
+      const store = new PostgresInboxStore(resolveInboxNames(names), { preparesStatements: true });
       await source.transaction(async (manager) => {
-        expect(await store.record(manager, entry, 1000)).toBe(true);
+        expect(await store.record(manager, entry, 1000)).toEqual({ isRecorded: true });
         await store.keepResult(manager, 'c', 'e', '{"a":[1,null]}');
-        expect(await store.record(manager, entry, 1000)).toBe(false);
-        expect(await store.find(manager, 'c', 'e')).toEqual({
-          contentDigest: entry.contentDigest,
-          result: { a: [1, null] },
-        });
+        const earlier = { contentDigest: entry.contentDigest, result: { a: [1, null] } };
+        expect(await store.record(manager, entry, 1000)).toEqual({ isRecorded: false, earlier });
+        expect(await store.find(manager, 'c', 'e')).toEqual(earlier);
         expect(await store.find(manager, 'c', 'other')).toBeUndefined();
       });
       if (names.schema !== undefined) expect(await database.query('select * from processed_events')).toEqual([]);

@@ -14,8 +14,9 @@ import {
   TransactionNotCommittedError,
   UnserializablePayloadError,
 } from 'nestjs-transactional-outbox';
+import pg from 'pg';
 import { DataSource, type Repository } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { inboxImports, OrderPaid, orderPlaced, Shipment } from './inbox-app.js';
 
@@ -84,6 +85,24 @@ describe('InboxService.process()', () => {
     });
     expect(await inbox.process(one, ship)).toEqual({ outcome: 'duplicate', result: undefined });
     await expectRows({ shipments: 1, records: 1 });
+  });
+
+  it('asks PostgreSQL three times for a duplicate, and keeps the statement that records prepared', async () => {
+    const one = message({ keepResult: true });
+    await inbox.process(one, ship);
+    await inbox.process(one, ship);
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    try {
+      const duplicate = await inbox.process(one, ship);
+      expect(duplicate).toMatchObject({ outcome: 'duplicate', result: { orderId: 'order-1' } });
+      expect(query).toHaveBeenCalledTimes(3);
+    } finally {
+      query.mockRestore();
+    }
+    const [kept] = await dataSource.query(
+      `select count(*)::int as count from pg_prepared_statements where name like 'outbox_inbox%'`,
+    );
+    expect(kept).toEqual({ count: 1 });
   });
 
   it('gives the handler the manager of the transaction, in which injected repositories take part', async () => {

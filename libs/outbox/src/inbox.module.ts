@@ -89,7 +89,8 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     { provide: DATA_SOURCE, useExisting: dataSource },
     {
       provide: DATABASE,
-      useFactory: (source: DataSource, { tables }: ResolvedInboxOptions) => inboxDatabaseOf(source, tables),
+      useFactory: (source: DataSource, options: ResolvedInboxOptions) =>
+        inboxDatabaseOf(source, options.tables, options),
       inject: [DATA_SOURCE, OPTIONS],
     },
     {

@@ -36,6 +36,8 @@ export interface InboxModuleOptions {
    * dead letters that somebody redrives. Default 14 days.
    */
   readonly longestRedeliveryMs?: number;
+  /** Let connections keep the statement that records an event prepared; default true. See the same option of OutboxModule. */
+  readonly preparedStatements?: boolean;
   /** Isolation of the transactions that the inbox opens; default the one of the database. */
   readonly isolation?: IsolationLevel;
   /** Where nestjs-cls or typeorm-transactional keep the current EntityManager. */

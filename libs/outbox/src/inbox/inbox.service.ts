@@ -8,7 +8,7 @@ import {
 } from '../errors/index.js';
 import { toPayloadJson } from '../event/index.js';
 import { monotonicMs } from '../runtime/index.js';
-import type { InboxStore, ProcessedEntry } from '../store/index.js';
+import type { InboxStore, ProcessedEntry, ProcessedEvent } from '../store/index.js';
 import type { TransactionContext } from '../transaction/index.js';
 import { InFlight } from './in-flight.js';
 import type { InboxMessage, InboxResult } from './inbox-message.js';
@@ -114,7 +114,8 @@ export class InboxService {
     { keepResult }: InboxMessage,
     handler: (manager: EntityManager) => Promise<T>,
   ): Promise<InboxResult<T>> {
-    if (!(await this.store.record(manager, entry, waitMs))) return this.duplicate(manager, entry);
+    const recorded = await this.store.record(manager, entry, waitMs);
+    if (!recorded.isRecorded) return this.duplicate(manager, entry, recorded.earlier);
     const result = await handler(manager);
     if (keepResult && result !== undefined) {
       const { text } = toPayloadJson(result, MAX_RESULT_BYTES, 'result');
@@ -123,8 +124,12 @@ export class InboxService {
     return { outcome: 'processed', result };
   }
 
-  private async duplicate(manager: EntityManager, entry: ProcessedEntry): Promise<InboxResult<never>> {
-    const earlier = await this.store.find(manager, entry.consumer, entry.eventId);
+  private async duplicate(
+    manager: EntityManager,
+    entry: ProcessedEntry,
+    seen: ProcessedEvent | undefined,
+  ): Promise<InboxResult<never>> {
+    const earlier = seen ?? (await this.store.find(manager, entry.consumer, entry.eventId));
     if (earlier === undefined) {
       throw new InboxUnavailableError(
         `the record of event ${entry.eventId} went away while it was looked at. Deliver the event again.`,

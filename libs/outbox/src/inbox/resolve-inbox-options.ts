@@ -15,6 +15,7 @@ export interface ResolvedInboxOptions {
   readonly waitMs: number;
   readonly retryAfterSeconds: number;
   readonly dedupeWindowMs: number;
+  readonly preparesStatements: boolean;
   readonly isolation: IsolationLevel | undefined;
   readonly currentManager: CurrentManager | undefined;
 }
@@ -50,6 +51,7 @@ export function resolveInboxOptions(options: InboxModuleOptions): ResolvedInboxO
     waitMs: number(options, 'waitMs', 5000, 1, HOUR_SECONDS * 1000),
     retryAfterSeconds: number(options, 'retryAfterSeconds', 5, 1, 24 * HOUR_SECONDS),
     dedupeWindowMs: resolveDedupeWindow(options),
+    preparesStatements: options.preparedStatements ?? true,
     isolation: options.isolation,
     currentManager: options.currentManager,
   };

@@ -25,13 +25,17 @@ export interface InboxDatabase {
 const SQLITE_TYPES: ReadonlySet<string> = new Set(['better-sqlite3', 'sqlite', 'sqljs']);
 
 /** @throws ConfigurationError for a database that has no inbox yet, or an option that it has no use for. */
-export function inboxDatabaseOf(dataSource: DataSource, options: InboxSchemaOptions): InboxDatabase {
+export function inboxDatabaseOf(
+  dataSource: DataSource,
+  options: InboxSchemaOptions,
+  statements: { readonly preparesStatements: boolean },
+): InboxDatabase {
   const { type } = dataSource.options;
   const client = new DataSourceClient(dataSource);
   if (type === 'postgres') {
     const names = resolveInboxNames(options);
     return {
-      store: new PostgresInboxStore(names),
+      store: new PostgresInboxStore(names, statements),
       component: inboxComponent(names),
       retention: postgresProcessedEventRetention(client, names),
       table: names.processed,

@@ -19,6 +19,11 @@ export interface ProcessedEvent {
   readonly result: unknown;
 }
 
+/** `earlier` is undefined when the record came into being while this one was waiting for it: find() sees it then. */
+export type RecordOutcome =
+  | { readonly isRecorded: true }
+  | { readonly isRecorded: false; readonly earlier: ProcessedEvent | undefined };
+
 /**
  * The records of what each consumer has processed. Contract: every call runs in the transaction of the manager that it
  * is given, so a record exists if and only if the consumer's own work was committed with it.
@@ -30,9 +35,9 @@ export interface InboxStore {
    * Waits for another transaction that is recording the same one, at most `waitMs` (from 1): if that one rolls back,
    * this one records; if it takes longer, the call rejects with an error that is transient.
    *
-   * @returns false when the consumer has recorded it before; the transaction is usable afterwards.
+   * @returns not recorded when the consumer has recorded it before; the transaction is usable afterwards.
    */
-  record(manager: EntityManager, entry: ProcessedEntry, waitMs: number): Promise<boolean>;
+  record(manager: EntityManager, entry: ProcessedEntry, waitMs: number): Promise<RecordOutcome>;
 
   /** The record of an event as this transaction sees it; undefined when there is none. */
   find(manager: EntityManager, consumer: string, eventId: string): Promise<ProcessedEvent | undefined>;

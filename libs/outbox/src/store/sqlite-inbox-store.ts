@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
+import type { InboxStore, ProcessedEntry, ProcessedEvent, RecordOutcome } from './inbox-store.js';
 import type { InboxNames } from './table-names.js';
 
 /** Another connection or process writes: SQLite lets one do so at a time, and gives up after its busy timeout. */
@@ -13,14 +13,14 @@ const BUSY = /^SQLITE_(BUSY|LOCKED)/;
 export class SqliteInboxStore implements InboxStore {
   constructor(private readonly names: InboxNames) {}
 
-  async record(manager: EntityManager, entry: ProcessedEntry): Promise<boolean> {
+  async record(manager: EntityManager, entry: ProcessedEntry): Promise<RecordOutcome> {
     const { consumer, eventId, eventType, contentDigest } = entry;
     const rows: unknown[] = await manager.query(
       `insert into ${this.names.processed} (consumer_name, event_id, event_type, content_digest) values (?, ?, ?, ?)
 on conflict (consumer_name, event_id) do nothing returning 1 as is_recorded`,
       [consumer, eventId, eventType, contentDigest],
     );
-    return rows.length === 1;
+    return rows.length === 1 ? { isRecorded: true } : { isRecorded: false, earlier: undefined };
   }
 
   async find(manager: EntityManager, consumer: string, eventId: string): Promise<ProcessedEvent | undefined> {

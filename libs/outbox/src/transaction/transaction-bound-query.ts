@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { QueryRunner } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import { NoActiveTransactionError, TransactionEndedError, TransactionNotCommittedError } from '../errors/index.js';
 import { clientOf, type PgClient, type PgQueryConfig, type PgResult, queryClassOf } from './pg-client.js';
 import { PreparedSession } from './prepared-session.js';
@@ -24,6 +24,12 @@ export interface TransactionTicket {
    *   when they differ, or null where the statement needs no check of its own.
    */
   query(build: (transactionId: string | null) => PgQueryConfig): Promise<PgResult>;
+}
+
+/** The ticket of the transaction that is open on this manager. @throws NoActiveTransactionError when none is. */
+export function ticketOf(manager: EntityManager): TransactionTicket {
+  if (manager.queryRunner === undefined) throw new NoActiveTransactionError('this manager has no transaction.');
+  return takeTicket(manager.queryRunner);
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { InboxNames } from '../table-names.js';
 
 /**
- * Records an event for a consumer; `is_recorded` is false when the record was there.
+ * Records an event for a consumer; `is_recorded` is false when the record was there. Then `content_digest` and `result`
+ * are those of the record, or null when it was committed after this statement began: its snapshot does not have it.
+ * `backend_pid` is for PreparedSession.
  *
  * $1 consumer, $2 event id, $3 event type, $4 digest, $5 longest wait in ms, as text.
  *
@@ -21,6 +23,8 @@ export function recordProcessedEventSql(names: InboxNames): string {
 ), outcome as materialized (
   select count(*) = 1 as is_recorded from recorded
 )
-select o.is_recorded, set_config('lock_timeout', b.outer_timeout, true) as lock_timeout
-from outcome o cross join bounded b`;
+select o.is_recorded, p.content_digest, p.result, pg_backend_pid() as backend_pid,
+  set_config('lock_timeout', b.outer_timeout, true) as lock_timeout
+from outcome o cross join bounded b
+left join ${names.processed} p on not o.is_recorded and p.consumer_name = $1 and p.event_id = $2`;
 }
