@@ -38,5 +38,6 @@ describe('fairness of several processes', () => {
     expect(widestGap(inTurn, ['left', 'right'])).toBe(0);
     const oneAfterTheOther = [slice(1, 'a', 'left', 400), slice(2, 'a', 'right', 400)];
     expect(widestGap(oneAfterTheOther, ['left', 'right'])).toBe(100);
+    expect(widestGap(oneAfterTheOther, ['right', 'left'])).toBe(100);
   });
 });

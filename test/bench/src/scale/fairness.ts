@@ -16,11 +16,11 @@ export function progressOf(
   slices: readonly PublishedSlice[],
   destination: string,
 ): [second: number, thousand: number][] {
-  const sorted = slices.filter((slice) => slice.destination === destination).sort((a, b) => a.second - b.second);
+  const ofDestination = slices.filter((slice) => slice.destination === destination);
   const end = Math.max(...slices.map(({ second }) => second));
   const moments = Array.from({ length: 21 }, (_, index) => (end * index) / 20);
   return moments.map((moment) => {
-    const until = sorted.filter(({ second }) => second <= moment);
+    const until = ofDestination.filter(({ second }) => second <= moment);
     return [moment, until.reduce((sum, { events }) => sum + events, 0) / 1000];
   });
 }
