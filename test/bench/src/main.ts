@@ -58,7 +58,7 @@ async function measureOn(
     at: new Date().toISOString(),
     command: commandOf(process.argv.slice(2)),
     isQuick: options.isQuick,
-    repeats: options.repeats,
+    repeats: options.soakMinutes === undefined ? options.repeats : 1,
     machine: describeMachine(),
     server: await server.describe(),
   };
