@@ -55,6 +55,7 @@ ${settings}
   const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', PROGRAM, directory], {
     ...account,
     stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true, // Ctrl-C reaches the whole process group, and the keeper has to tidy up
   });
   await untilReady(keeper);
   return {
