@@ -38,7 +38,7 @@ describe('the bench', () => {
       }),
     });
     expect(await leftBehind()).toEqual([]);
-  }, 180_000);
+  }, 300_000);
 
   it('refuses arguments that it does not know or that make no sense', async () => {
     for (const [args, complaint] of [
@@ -64,7 +64,7 @@ describe('the bench', () => {
     await child.kill('SIGINT');
     expect(child.exitCode).toBe(130);
     expect(await leftBehind()).toEqual([]);
-  }, 90_000);
+  }, 120_000);
 
   it('a report of what is no file of results is refused', async () => {
     const child = startChild(report, { args: [fileURLToPath(new URL('../../package.json', import.meta.url))] });
