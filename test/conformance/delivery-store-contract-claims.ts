@@ -85,6 +85,41 @@ export function describeClaims(store: () => StoreUnderTest): void {
       expect(idsOf(await mustClaim(store(), { batchSize: 1 }))).toEqual([second]);
     });
 
+    it('tells how far it came, unless it left nothing unordered that is due', async () => {
+      const emittedAtUs = store().now() * 1000;
+      await store().emit({ bytes: 90 }, { bytes: 90 }, { bytes: 90 });
+      const limited = await mustClaim(store(), { batchSize: 1 });
+      expect(limited.lastUs).toBe(emittedAtUs);
+      await store().passTime(3);
+      await store().emit({ bytes: 90 });
+      const short = await mustClaim(store(), { batchBytes: 100 });
+      expect([idsOf(short).length, short.lastUs]).toEqual([2, emittedAtUs]);
+      expect((await mustClaim(store())).lastUs).toBeUndefined();
+    });
+
+    it('skips unordered deliveries that are older than where it is told to look from, and no ordered ones', async () => {
+      await store().emit({});
+      const ordered = await store().emit({ aggregate: 'a' });
+      await store().passTime(2);
+      const later = await store().emit({});
+      expect(idsOf(await mustClaim(store(), { fromUs: store().now() * 1000 }))).toEqual([...ordered, ...later]);
+    });
+
+    it('that finds nothing tells when the next retry is due, of ordered and unordered ones', async () => {
+      const [unordered = '', ordered = ''] = await store().emit({}, { aggregate: 'a' });
+      const claim = await mustClaim(store());
+      const outcomes = [
+        { id: unordered, delayMs: 700, refundAttempt: false, error: 'failed' },
+        { id: ordered, delayMs: 400, refundAttempt: false, error: 'failed' },
+      ];
+      await store().deliveries.finalize(claim, finalization({ rescheduled: outcomes }));
+      await store().passTime(100);
+      expect(await store().deliveries.claim(claimRequest())).toEqual({ ...nothing, nextDueMs: 300 });
+      await store().passTime(300);
+      expect(idsOf(await mustClaim(store()))).toEqual([ordered]);
+      expect(await store().deliveries.claim(claimRequest())).toEqual({ ...nothing, nextDueMs: 300 });
+    });
+
     it('takes deliveries of its own destination only', async () => {
       const [own = '', others = ''] = await store().emit({}, { destination: OTHER_DESTINATION });
       expect(idsOf(await mustClaim(store()))).toEqual([own]);

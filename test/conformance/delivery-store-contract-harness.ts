@@ -80,7 +80,11 @@ export function claimRequest(overrides: Partial<ClaimRequest> = {}): ClaimReques
 
 /** @throws when nothing was claimed: for tests in which something must be. */
 export async function mustClaim(store: StoreUnderTest, overrides: Partial<ClaimRequest> = {}): Promise<Claim> {
-  const answer = await store.deliveries.claim(claimRequest(overrides));
+  return claimIn(await store.deliveries.claim(claimRequest(overrides)));
+}
+
+/** @throws when nothing was claimed. */
+export function claimIn(answer: ClaimAnswer): Claim {
   if (answer.kind !== 'claimed') throw new Error(`expected a claim, got ${JSON.stringify(answer)}`);
   return answer.claim;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  claimIn,
   claimRequest,
   dead,
   finalization,
@@ -69,9 +70,32 @@ export function describeOrder(store: () => StoreUnderTest): void {
       expect(idsOf(meanwhile)).toEqual([other]);
       await store().deliveries.finalize(meanwhile, finalization({ delivered: idsOf(meanwhile) }));
       await store().passTime(499);
-      expect(await store().deliveries.claim(claimRequest())).toEqual(nothing);
+      expect(await store().deliveries.claim(claimRequest())).toEqual({ ...nothing, nextDueMs: 1 });
       await store().passTime(1);
       expect(idsOf(await mustClaim(store()))).toEqual([first, second]);
+    });
+
+    it('stay behind one that a finalize reschedules, also for the claim that goes along with it', async () => {
+      const [first = '', , other] = await store().emit({ aggregate: A }, { aggregate: A }, { aggregate: SAME_LANE });
+      const claim = await mustClaim(store(), { batchSize: 1 });
+      const { missed, answer } = await store().deliveries.finalizeAndClaim(
+        claim,
+        rescheduled(first, 500),
+        claimRequest(),
+      );
+      expect(missed).toBe(0);
+      expect(idsOf(claimIn(answer))).toEqual([other]);
+    });
+
+    it('are claimed again with the finalize that gives their lane back', async () => {
+      const ids = await store().emit({ aggregate: A }, { aggregate: A });
+      const claim = await mustClaim(store(), { batchSize: 1 });
+      const { answer } = await store().deliveries.finalizeAndClaim(
+        claim,
+        finalization({ delivered: idsOf(claim) }),
+        claimRequest(),
+      );
+      expect(idsOf(claimIn(answer))).toEqual(ids.slice(1));
     });
 
     it('stay behind a dead letter of their key that blocks it, until it is unblocked, redriven or discarded', async () => {

@@ -12,7 +12,9 @@ import {
   type SqlClient,
   type StorableEvent,
 } from '../../libs/outbox/src/store/index.js';
+import { runSteps } from '../../libs/outbox/src/store/run-steps.js';
 import { insertOrderedEventsSql } from '../../libs/outbox/src/store/sql/insert-events.sql.js';
+import type { SqlSteps } from '../../libs/outbox/src/store/sql-client.js';
 import { createTestDatabase } from '../support/database.js';
 import {
   DESTINATION,
@@ -50,7 +52,17 @@ export async function openPostgresStore(completion: Completion = 'delete'): Prom
     options: '-c search_path=clock,pg_catalog,public -c synchronous_commit=off',
   });
   await pool.query(outboxSchemaSql());
-  const client: SqlClient = { query: (text, values) => pool.query(text, [...values]) };
+  const client: SqlClient & SqlSteps = {
+    query: (text, values) => pool.query(text, [...values]),
+    async execute(steps) {
+      const connection = await pool.connect();
+      try {
+        return await runSteps(connection, steps, { isPrepared: false });
+      } finally {
+        connection.release();
+      }
+    },
+  };
   const rows = async <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await client.query(text, values)).rows as Row[];
   let now = START_MS;

@@ -1,4 +1,4 @@
-import type { Claim, Finalization } from '../../libs/outbox/src/store/index.js';
+import type { Claim, ClaimRequest, Finalization } from '../../libs/outbox/src/store/index.js';
 import type { SeededRandom } from '../simulation/seeded-random.js';
 import {
   claimRequest,
@@ -22,12 +22,14 @@ export class StepSource {
   private readonly claims: Claim[] = [];
   private readonly unfinished = new Set<Claim>();
   private emitted = 0;
+  private lastUs: number | undefined;
 
   constructor(private readonly random: SeededRandom) {}
 
   /** A claim that both stores answered; later steps refer to it. */
   note(claim: Claim): void {
     this.claims.push(claim);
+    this.lastUs = claim.lastUs ?? this.lastUs;
     this.unfinished.add(claim);
   }
 
@@ -35,7 +37,8 @@ export class StepSource {
     const kind = this.random.weighted({
       emit: 14,
       claim: 26,
-      finalize: this.claims.length > 0 ? 22 : 0,
+      finalize: this.claims.length > 0 ? 11 : 0,
+      finalizeAndClaim: this.claims.length > 0 ? 11 : 0,
       renew: this.claims.length > 0 ? 8 : 0,
       pass: 14,
       trip: 2,
@@ -62,14 +65,29 @@ export class StepSource {
   }
 
   private claim(): Step {
-    const request = claimRequest({
+    const request = this.request();
+    return { name: `claim ${JSON.stringify(request)}`, apply: (store) => store.deliveries.claim(request) };
+  }
+
+  private finalizeAndClaim(): Step {
+    const claim = this.someClaim();
+    this.unfinished.delete(claim);
+    const [outcomes, request] = [this.outcomesOf(claim), this.request()];
+    return {
+      name: `finalize ${claim.token} ${JSON.stringify(outcomes)} and claim ${JSON.stringify(request)}`,
+      apply: async (store) => (await store.deliveries.finalizeAndClaim(claim, outcomes, request)).answer,
+    };
+  }
+
+  private request(): ClaimRequest {
+    return claimRequest({
       destination: this.destination(),
       batchSize: this.random.between(1, 5),
       batchBytes: this.random.pick([1, 80, 10_000]),
       leaseMs: this.random.pick([200, 1000]),
       maxAttempts: this.random.between(1, 3),
+      fromUs: this.random.chance(0.2) ? this.lastUs : undefined,
     });
-    return { name: `claim ${JSON.stringify(request)}`, apply: (store) => store.deliveries.claim(request) };
   }
 
   private finalize(): Step {

@@ -31,6 +31,7 @@ describe('a dispatcher whose database does not answer', () => {
       claim: failing((request) => real.claim(request)),
       renew: failing((claim, ids, leaseMs) => real.renew(claim, ids, leaseMs)),
       finalize: failing((claim, outcomes) => real.finalize(claim, outcomes)),
+      finalizeAndClaim: failing((claim, outcomes, request) => real.finalizeAndClaim(claim, outcomes, request)),
       unblock: failing((ids) => real.unblock(ids)),
     };
     transport = new MemoryTransport();

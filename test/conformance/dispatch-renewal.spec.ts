@@ -6,7 +6,7 @@ import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { delivered } from '../../libs/outbox/src/transports/index.js';
 import { BareDispatcher } from '../support/bare-dispatcher.js';
-import { type OutboxQueue, type QueueStore, startOutboxQueue } from '../support/outbox-queue.js';
+import { DESTINATION, type OutboxQueue, type QueueStore, startOutboxQueue } from '../support/outbox-queue.js';
 
 const LEASE_MS = 900;
 const ONE_BY_ONE = { batch: false, keepsOrderPerKey: false, deduplicates: false };
@@ -19,6 +19,7 @@ function replacing(store: QueueStore, methods: Partial<QueueStore>): QueueStore 
     claim: (request) => store.claim(request),
     renew: (claim, ids, leaseMs) => store.renew(claim, ids, leaseMs),
     finalize: (claim, outcomes) => store.finalize(claim, outcomes),
+    finalizeAndClaim: (claim, outcomes, request) => store.finalizeAndClaim(claim, outcomes, request),
     unblock: (ids) => store.unblock(ids),
     ...methods,
   };
@@ -127,6 +128,7 @@ describe('while a publish runs,', () => {
   it('a lease that was taken over interrupts it, and nothing more of the batch is started', async () => {
     await queue.emitUnordered(3);
     const successor = queue.openStore();
+    await successor.prepare(DESTINATION); // connected, so that it comes before the next renewal
     const started: string[] = [];
     let interrupted = 0;
     const transport = {

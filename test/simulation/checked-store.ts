@@ -15,6 +15,11 @@ import { changedLanes, changedRows, snapshotOf } from './queue-snapshot.js';
 
 export type Store = DeliveryStore & BreakerStore;
 
+interface Watched<T> {
+  readonly answer: T;
+  readonly effect: Effect;
+}
+
 /** The database: every operation takes effect at once, and is compared with the ledger. */
 export class CheckedStore implements Store {
   constructor(
@@ -29,18 +34,7 @@ export class CheckedStore implements Store {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
-    const { answer, effect } = await this.watch(() => this.store.claim(request));
-    checkClaim(this.ledger, request, answer, effect);
-    if (answer.kind === 'claimed') {
-      const record = {
-        claim: answer.claim,
-        deadline: 0,
-        published: new Set<string>(),
-        acknowledged: new Set<string>(),
-      };
-      this.ledger.claims.set(Number(answer.claim.token), record);
-    }
-    return answer;
+    return this.checkedClaim(request, await this.watch(() => this.store.claim(request)));
   }
 
   async renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number> {
@@ -53,6 +47,19 @@ export class CheckedStore implements Store {
     const { answer, effect } = await this.watch(() => this.store.finalize(claim, outcomes));
     checkFinalize(this.ledger, claim, outcomes, answer, effect);
     return answer;
+  }
+
+  /** Through the two operations, so that a mistake planted in one of them is in here too. */
+  async finalizeAndClaim(
+    claim: Claim,
+    outcomes: Finalization,
+    request: ClaimRequest,
+  ): Promise<{ missed: number; answer: ClaimAnswer }> {
+    const finalizing = this.watch(() => this.store.finalize(claim, outcomes));
+    const claiming = this.watch(() => this.store.claim(request));
+    const { answer: missed, effect } = await finalizing;
+    checkFinalize(this.ledger, claim, outcomes, missed, effect);
+    return { missed, answer: this.checkedClaim(request, await claiming) };
   }
 
   /** Only followers of an event whose type says so are let past it without a person. */
@@ -91,6 +98,20 @@ export class CheckedStore implements Store {
     if (breaker.failures > 0) breaker.resumeAt = this.queue.clock();
   }
 
+  private checkedClaim(request: ClaimRequest, { answer, effect }: Watched<ClaimAnswer>): ClaimAnswer {
+    checkClaim(this.ledger, request, answer, effect);
+    if (answer.kind === 'claimed') {
+      const record = {
+        claim: answer.claim,
+        deadline: 0,
+        published: new Set<string>(),
+        acknowledged: new Set<string>(),
+      };
+      this.ledger.claims.set(Number(answer.claim.token), record);
+    }
+    return answer;
+  }
+
   private async unchanged(operation: () => Promise<void>): Promise<void> {
     const { effect } = await this.watch(operation);
     const { before, after } = effect;
@@ -99,7 +120,7 @@ export class CheckedStore implements Store {
     }
   }
 
-  private async watch<T>(operation: () => Promise<T>): Promise<{ answer: T; effect: Effect }> {
+  private async watch<T>(operation: () => Promise<T>): Promise<Watched<T>> {
     const before = snapshotOf(this.queue);
     const running = operation();
     // The in-memory store has done all of it by now; later operations belong to others.

@@ -36,17 +36,14 @@ export class RemoteStore implements Store {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
-    const { ledger, network, contention, now } = this.parts;
+    const { network, contention, now } = this.parts;
     const sentAt = now();
     const answer = await this.call(
       'claim',
       async (store): Promise<ClaimAnswer> =>
         network.happens(contention) ? { kind: 'contended' } : store.claim(request),
     );
-    if (answer.kind !== 'claimed') return answer;
-    const record = ledger.claim(answer.claim.token);
-    record.deadline = sentAt + request.leaseMs;
-    return { kind: 'claimed', claim: this.handOut(answer.claim, record) };
+    return this.received(answer, sentAt + request.leaseMs);
   }
 
   async renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number> {
@@ -61,6 +58,23 @@ export class RemoteStore implements Store {
     return this.call(`finalize ${claim.token} ${describeOutcomes(outcomes)}`, (store) =>
       store.finalize(claim, outcomes),
     );
+  }
+
+  async finalizeAndClaim(
+    claim: Claim,
+    outcomes: Finalization,
+    request: ClaimRequest,
+  ): Promise<{ missed: number; answer: ClaimAnswer }> {
+    const { network, contention, now } = this.parts;
+    const sentAt = now();
+    const { missed, answer } = await this.call(
+      `finalize ${claim.token} ${describeOutcomes(outcomes)} and claim`,
+      async (store): Promise<{ missed: number; answer: ClaimAnswer }> =>
+        network.happens(contention)
+          ? { missed: await store.finalize(claim, outcomes), answer: { kind: 'contended' } }
+          : store.finalizeAndClaim(claim, outcomes, request),
+    );
+    return { missed, answer: this.received(answer, sentAt + request.leaseMs) };
   }
 
   unblock(ids: readonly string[]): Promise<void> {
@@ -93,6 +107,13 @@ export class RemoteStore implements Store {
       trace.note(process.name, `${what} fails: ${error instanceof Error ? error.message : 'unknown'}`);
       throw error;
     }
+  }
+
+  private received(answer: ClaimAnswer, deadline: number): ClaimAnswer {
+    if (answer.kind !== 'claimed') return answer;
+    const record = this.parts.ledger.claim(answer.claim.token);
+    record.deadline = deadline;
+    return { kind: 'claimed', claim: this.handOut(answer.claim, record) };
   }
 
   private handOut(claim: Claim, record: ClaimRecord): Claim {

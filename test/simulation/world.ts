@@ -167,6 +167,7 @@ function inMemoryStore(queue: InMemoryQueue, { completion }: Scenario): Store {
     claim: (request) => deliveries.claim(request),
     renew: (claim, ids, leaseMs) => deliveries.renew(claim, ids, leaseMs),
     finalize: (claim, outcomes) => deliveries.finalize(claim, outcomes),
+    finalizeAndClaim: (claim, outcomes, request) => deliveries.finalizeAndClaim(claim, outcomes, request),
     unblock: (ids) => deliveries.unblock(ids),
     trip: (request) => breakers.trip(request),
     close: (destination) => breakers.close(destination),

@@ -54,9 +54,8 @@ export class BareDispatcher {
   }
 
   /** One claim and what becomes of it; undefined when nothing was due. */
-  async dispatchOnce(): Promise<DispatchSummary | undefined> {
-    const batch = await this.dispatch.claim(this.draining.signal, this.cutOff.signal);
-    return batch?.done;
+  dispatchOnce(): Promise<DispatchSummary | undefined> {
+    return this.dispatch.dispatchOnce(this.draining.signal, this.cutOff.signal);
   }
 
   drain(): Promise<DispatchSummary> {

@@ -1,5 +1,7 @@
-import pg from 'pg';
 import { vi } from 'vitest';
+import { isDelivery } from '../../libs/outbox/src/store/claimed-row.js';
+import { DispatcherPool } from '../../libs/outbox/src/store/dispatcher-pool.js';
+import type { StepResult } from '../../libs/outbox/src/store/sql-client.js';
 import { eventually } from './eventually.js';
 
 export interface ClaimWatch {
@@ -9,43 +11,41 @@ export interface ClaimWatch {
   claimsNaming(table: string): number;
   /** Resolves when they have looked more often than `known`. */
   moreThan(known: number): Promise<void>;
-  /** Resolves when everything that was claimed is finalized, and the last look found nothing. */
+  /** Resolves when everything that was claimed is finalized. */
   quiet(): Promise<void>;
   stop(): void;
 }
 
 interface Sent {
-  readonly text: string;
-  readonly isClaim: boolean;
+  /** Of the claim; undefined when there was none among the steps. */
+  readonly text: string | undefined;
   readonly isFinalize: boolean;
-  /** Undefined while PostgreSQL has not answered. */
-  readonly rows: number | undefined;
+  /** Deliveries claimed; undefined while PostgreSQL has not answered. */
+  readonly found: number | undefined;
 }
 
-/** Sees every statement that the dispatchers of this process send. */
+/** Sees every claim and every finalize that the dispatchers of this process send. */
 export function watchClaims(): ClaimWatch {
-  const query = vi.spyOn(pg.Pool.prototype, 'query');
+  const execute = vi.spyOn(DispatcherPool.prototype, 'execute');
 
-  function sent(): Sent[] {
-    return query.mock.contexts.flatMap((pool, index) => {
-      if (!isDispatcherPool(pool)) return [];
-      const text = String(query.mock.calls[index]?.[0]);
-      const answer = query.mock.settledResults[index];
+  const sent = (): Sent[] =>
+    execute.mock.calls.map(([steps], index) => {
+      const claiming = steps.findIndex(({ statement }) => statement.name === 'outbox-claim');
+      const answer = execute.mock.settledResults[index];
+      const results: readonly StepResult[] | undefined = answer?.type === 'fulfilled' ? answer.value : undefined;
       return {
-        text,
-        isClaim: text.includes('free_lane'),
-        isFinalize: text.includes('lane_is_ours'),
-        rows: answer?.type === 'fulfilled' ? rowsOf(answer.value) : answer?.type === 'rejected' ? 0 : undefined,
+        text: steps[claiming]?.statement.text,
+        isFinalize: steps.some(({ statement }) => /^outbox-(un)?delivered$/.test(statement.name)),
+        found: answer?.type === 'rejected' ? 0 : results && (results[claiming]?.rows ?? []).filter(isDelivery).length,
       };
     });
-  }
-  const claims = (): Sent[] => sent().filter(({ isClaim }) => isClaim);
+  const claims = (): Sent[] => sent().filter(({ text }) => text !== undefined);
 
   return {
     get claims() {
       return claims().length;
     },
-    claimsNaming: (table) => claims().filter(({ text }) => text.includes(table)).length,
+    claimsNaming: (table) => claims().filter(({ text }) => text?.includes(table)).length,
     moreThan: (known) =>
       eventually(() => {
         if (claims().length <= known) throw new Error(`no claim after ${known}`);
@@ -53,23 +53,11 @@ export function watchClaims(): ClaimWatch {
     quiet: () =>
       eventually(() => {
         const all = sent();
-        const found = claims().map(({ rows }) => rows);
-        const fruitful = found.filter((rows) => rows !== 0).length;
+        const fruitful = claims().filter(({ found }) => found !== 0).length;
         const finalized = all.filter(({ isFinalize }) => isFinalize).length;
-        if (all.some(({ rows }) => rows === undefined) || found.at(-1) !== 0 || fruitful !== finalized)
-          throw new Error(`${found.length} claims, ${fruitful} with deliveries, ${finalized} finalized`);
+        if (all.length === 0 || all.some(({ found }) => found === undefined) || fruitful !== finalized)
+          throw new Error(`${claims().length} claims, ${fruitful} with deliveries, ${finalized} finalized`);
       }),
-    stop: () => query.mockRestore(),
+    stop: () => execute.mockRestore(),
   };
-}
-
-function isDispatcherPool(pool: unknown): boolean {
-  const options = (pool as { options?: { application_name?: string } }).options;
-  return options?.application_name?.endsWith(':outbox') ?? false;
-}
-
-/** A claim that found nothing may answer a row without an id. */
-function rowsOf(result: unknown): number {
-  const rows = (result as { rows?: { id?: unknown }[] } | undefined)?.rows ?? [];
-  return rows.filter(({ id }) => id !== null).length;
 }

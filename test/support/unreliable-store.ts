@@ -42,6 +42,14 @@ export function unreliable(
       if (random.chance(0.03)) throw new Error('the answer to the finalize was lost');
       return missed;
     },
+    async finalizeAndClaim(claim, outcomes, request) {
+      if (random.chance(0.03)) await wait(leaseMs * 1.5);
+      witness.finalizing(claim, outcomes);
+      const both = await store.finalizeAndClaim(claim, outcomes, request);
+      if (random.chance(0.03)) throw new Error('the answer to the finalize and the claim was lost');
+      if (both.answer.kind === 'claimed') witness.claimed(both.answer.claim);
+      return both;
+    },
     async unblock(ids) {
       witness.unblocking(ids);
       await store.unblock(ids);

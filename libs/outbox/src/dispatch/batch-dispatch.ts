@@ -1,12 +1,13 @@
 import type { ResolvedDestination } from '../config/index.js';
 import type { OnDead } from '../event/index.js';
-import { type Random, waitFor } from '../runtime/index.js';
-import type { Claim, ClaimedDelivery, DeliveryStore, Finalization } from '../store/index.js';
+import { monotonicMs, type Random, waitFor } from '../runtime/index.js';
+import type { Claim, ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryStore, Finalization } from '../store/index.js';
 import { held, type PublishOutcome } from '../transports/index.js';
 import type { Breaker } from './breaker.js';
 import type { DispatchLog } from './dispatch-log.js';
 import type { DispatchSummary } from './dispatch-summary.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import type { Reach } from './low-water.js';
 import { publishBatch, type Sendable } from './publish-batch.js';
 import type { CallOutcome } from './publish-call.js';
 import { fullJitterMs } from './retry-policy.js';
@@ -24,6 +25,35 @@ export interface BatchDispatchParts {
   readonly random: Random;
 }
 
+export interface DispatchedBatch {
+  readonly summary: DispatchSummary;
+  /** The answer to the claim that went with the finalize; undefined when none did, or when it failed. */
+  readonly next: AnsweredClaim | undefined;
+}
+
+/** A claim that is about to be sent. */
+export interface PlannedClaim {
+  readonly request: ClaimRequest;
+  readonly reach: Reach;
+}
+
+export interface AnsweredClaim {
+  readonly planned: PlannedClaim;
+  readonly answer: ClaimAnswer;
+  /** Monotonic time from before it was sent. */
+  readonly askedAt: number;
+}
+
+/** Asked when the outcomes are known: the claim that goes along with writing them, or undefined for none. */
+export type PlanNext = (outcomes: Finalization) => PlannedClaim | undefined;
+
+/** What a finalize achieved. */
+interface Finalized {
+  /** Outcomes that could not be written because the delivery was taken over. */
+  readonly leaseLost: number;
+  readonly next: AnsweredClaim | undefined;
+}
+
 /**
  * Takes one claim from its lease to its outcomes: publish, with no transaction open, then finalize under the token.
  * If the process dies here, everything still leased is taken over when the lease ends, and what was sent is sent again
@@ -39,9 +69,10 @@ export class BatchDispatch {
   async dispatch(
     claim: Claim,
     claimedAt: number,
+    planNext: PlanNext,
     draining: AbortSignal,
     cutOff: AbortSignal,
-  ): Promise<DispatchSummary> {
+  ): Promise<DispatchedBatch> {
     const { store, destination } = this.parts;
     const keeper = new LeaseKeeper(store, claim, destination.leaseMs, claimedAt, cutOff);
     try {
@@ -49,7 +80,7 @@ export class BatchDispatch {
         signal: keeper.signal,
         mayStart: () => !draining.aborted && keeper.isHeld(),
       });
-      return await this.settle(claim, outcomes, keeper);
+      return await this.settle(claim, outcomes, keeper, planNext);
     } finally {
       keeper.stop();
     }
@@ -59,7 +90,8 @@ export class BatchDispatch {
     claim: Claim,
     outcomes: ReadonlyMap<string, CallOutcome>,
     keeper: LeaseKeeper,
-  ): Promise<DispatchSummary> {
+    planNext: PlanNext,
+  ): Promise<DispatchedBatch> {
     const { destination, onDead, random, log } = this.parts;
     const outcomeOf = (delivery: ClaimedDelivery): PublishOutcome =>
       delivery.envelope === undefined
@@ -70,10 +102,10 @@ export class BatchDispatch {
       [...outcomes.values()].map(({ outcome }) => outcome),
     );
     const settled = settleOutcomes(claim.deliveries, outcomeOf, { destination, onDead, pauseMs, random });
-    const leaseLost = await this.finalize(claim, settled, keeper);
+    const { leaseLost, next } = await this.finalize(claim, settled, keeper, planNext);
     if (leaseLost > 0) log.leaseLost(claim, leaseLost);
     const unclassified = this.report(claim, settled, outcomes);
-    return {
+    const summary: DispatchSummary = {
       claimed: claim.deliveries.length + claim.reaped.length,
       delivered: settled.delivered.length,
       duplicates: this.reportDuplicates(claim, outcomes),
@@ -84,6 +116,7 @@ export class BatchDispatch {
       leaseLost,
       unclassified,
     };
+    return { summary, next };
   }
 
   /** @returns for how long an unreachable destination is left alone, in ms; 0 when it was reached. */
@@ -98,25 +131,37 @@ export class BatchDispatch {
   }
 
   /**
-   * Writes the outcomes; tries again while PostgreSQL does not answer and the lease is held. A repeated finalize is
-   * harmless: what was written does not carry the token any more.
-   *
-   * @returns how many outcomes could not be written because the delivery was taken over.
+   * Writes the outcomes, the next claim along with them, or else alone: then it tries again while PostgreSQL does not
+   * answer and the lease is held. A repeated finalize is harmless: what was written does not carry the token any more.
    */
-  private async finalize(claim: Claim, settled: Finalization, keeper: LeaseKeeper): Promise<number> {
-    const { store, log, random } = this.parts;
+  private async finalize(
+    claim: Claim,
+    settled: Finalization,
+    keeper: LeaseKeeper,
+    planNext: PlanNext,
+  ): Promise<Finalized> {
+    const { log, random } = this.parts;
     await keeper.endRenewals();
     for (let attempt = 0; ; attempt += 1) {
+      const planned = attempt === 0 && keeper.isHeld() ? planNext(settled) : undefined;
       try {
-        const missed = await store.finalize(claim, settled);
+        const finalized = await this.write(claim, settled, planned);
         log.databaseAnswered();
-        return attempt === 0 ? missed : 0;
+        return attempt === 0 ? finalized : { leaseLost: 0, next: undefined };
       } catch (error) {
         log.databaseFailed('finalize', error);
-        if (!keeper.isHeld()) return claim.deliveries.length;
+        if (!keeper.isHeld()) return { leaseLost: claim.deliveries.length, next: undefined };
         await waitFor(fullJitterMs(attempt, FINALIZE_RETRY_BASE_MS, FINALIZE_RETRY_CAP_MS, random), keeper.signal);
       }
     }
+  }
+
+  private async write(claim: Claim, settled: Finalization, planned: PlannedClaim | undefined): Promise<Finalized> {
+    const { store } = this.parts;
+    if (planned === undefined) return { leaseLost: await store.finalize(claim, settled), next: undefined };
+    const askedAt = monotonicMs();
+    const { missed, answer } = await store.finalizeAndClaim(claim, settled, planned.request);
+    return { leaseLost: missed, next: { planned, answer, askedAt } };
   }
 
   /** A duplicate is a success, but a person who redrove the event wants to know that it had arrived before. */

@@ -1,8 +1,15 @@
 import { describeError } from '../errors/index.js';
 import { monotonicMs, waitFor } from '../runtime/index.js';
 import type { Claim } from '../store/index.js';
-import { BatchDispatch, type BatchDispatchParts } from './batch-dispatch.js';
+import {
+  type AnsweredClaim,
+  BatchDispatch,
+  type BatchDispatchParts,
+  type PlanNext,
+  type PlannedClaim,
+} from './batch-dispatch.js';
 import { addSummaries, type DispatchSummary, nothingDispatched } from './dispatch-summary.js';
+import { LowWater } from './low-water.js';
 
 /** Two dispatchers that met at a lane try again after 1 to 6 ms, this often. */
 const CONTENTION_WAIT_MS = 5;
@@ -13,9 +20,21 @@ export interface DestinationDispatchParts extends BatchDispatchParts {
   readonly owner: string;
 }
 
+/** A claim that holds something. */
+interface Claimed {
+  readonly claim: Claim;
+  /** Monotonic time from before it was sent. */
+  readonly claimedAt: number;
+  /** Another claim may find more at once. */
+  readonly leavesMore: boolean;
+}
+
 /** Claims for one destination and dispatches what it claimed. Holds no timer and no loop. */
 export class DestinationDispatch {
   private readonly batch: BatchDispatch;
+  private readonly lowWater = new LowWater();
+  /** Monotonic time at which the next retry is due, as the last look that found nothing saw it. */
+  private nextDueAt: number | undefined;
   private isConnected = false;
   private connecting: Promise<void> | undefined;
 
@@ -31,33 +50,41 @@ export class DestinationDispatch {
     return this.parts.destination.batchesInFlight;
   }
 
-  pausedForMs(): number {
-    return this.parts.breaker.remainingMs();
+  /** Milliseconds until there is something to do again: the end of a pause, or the next retry; undefined if unknown. */
+  dueInMs(): number | undefined {
+    const pausedMs = this.parts.breaker.remainingMs();
+    if (pausedMs > 0) return pausedMs;
+    return this.nextDueAt === undefined ? undefined : Math.max(0, this.nextDueAt - monotonicMs());
+  }
+
+  /** One claim and what becomes of it; undefined when nothing is due, the destination is paused or PostgreSQL away. */
+  async dispatchOnce(draining: AbortSignal, cutOff: AbortSignal): Promise<DispatchSummary | undefined> {
+    const claimed = await this.claim(draining);
+    if (claimed === undefined) return undefined;
+    const { summary } = await this.batch.dispatch(claimed.claim, claimed.claimedAt, () => undefined, draining, cutOff);
+    return summary;
   }
 
   /**
-   * One claim; undefined when nothing is due, the destination is paused or PostgreSQL does not answer.
+   * One batch after the other until nothing is due, each claimed together with the finalize of the one before.
    *
-   * @returns the running dispatch of the claimed batch.
+   * @param onMore told of each claim that may have left something to others.
    */
-  async claim(draining: AbortSignal, cutOff: AbortSignal): Promise<{ done: Promise<DispatchSummary> } | undefined> {
-    if (draining.aborted || this.pausedForMs() > 0 || !(await this.prepare(draining))) return undefined;
-    const claimed = await this.claimOnce(draining);
-    if (claimed === undefined) return undefined;
-    const { claim, claimedAt } = claimed;
-    await this.reportReaped(claim);
-    return { done: this.batch.dispatch(claim, claimedAt, draining, cutOff) };
-  }
-
-  /** Claims and dispatches one batch after the other until nothing is due. */
-  async drain(draining: AbortSignal, cutOff: AbortSignal): Promise<DispatchSummary> {
+  async drain(draining: AbortSignal, cutOff: AbortSignal, onMore?: () => void): Promise<DispatchSummary> {
     let total = nothingDispatched;
-    for (
-      let batch = await this.claim(draining, cutOff);
-      batch !== undefined;
-      batch = await this.claim(draining, cutOff)
-    ) {
-      total = addSummaries(total, await batch.done);
+    let claimed = await this.claim(draining);
+    while (claimed !== undefined) {
+      const { claim, claimedAt, leavesMore } = claimed;
+      if (leavesMore) onMore?.();
+      // What is complete needs no further look: whoever commits something later wakes the loop.
+      const isComplete = (delivered: number): boolean => !leavesMore && delivered === claim.deliveries.length;
+      const planNext: PlanNext = ({ delivered }) =>
+        isComplete(delivered.length) || draining.aborted || this.isPaused() ? undefined : this.plan();
+      const { summary, next } = await this.batch.dispatch(claim, claimedAt, planNext, draining, cutOff);
+      total = addSummaries(total, summary);
+      if (next !== undefined)
+        claimed = (await this.take(next)) ?? (isFinal(next) ? undefined : await this.claim(draining));
+      else claimed = isComplete(summary.delivered) ? undefined : await this.claim(draining);
     }
     return total;
   }
@@ -113,24 +140,61 @@ export class DestinationDispatch {
     return connecting;
   }
 
-  private async claimOnce(draining: AbortSignal): Promise<{ claim: Claim; claimedAt: number } | undefined> {
-    const { destination, store, breaker, log, owner, random } = this.parts;
-    const { name, batchSize, batchBytes, leaseMs, maxAttempts } = destination;
+  /** Undefined when nothing is due, the destination is paused or PostgreSQL does not answer. */
+  private async claim(draining: AbortSignal): Promise<Claimed | undefined> {
+    const { store, log, random } = this.parts;
     try {
       for (let round = 0; ; round += 1) {
-        const claimedAt = monotonicMs();
-        const answer = await store.claim({ destination: name, owner, leaseMs, batchSize, batchBytes, maxAttempts });
+        if (draining.aborted || this.isPaused() || !(await this.prepare(draining))) return undefined;
+        const planned = this.plan();
+        const askedAt = monotonicMs();
+        const answer = await store.claim(planned.request);
         log.databaseAnswered();
-        if (answer.kind === 'claimed') return { claim: answer.claim, claimedAt };
-        if (answer.kind === 'paused') breaker.noteResume(answer.resumeMs);
-        if (answer.kind === 'nothing' && answer.isProbe) await breaker.giveProbeBack();
-        if (answer.kind !== 'contended' || draining.aborted || round >= CONTENTION_ROUNDS) return undefined;
-        await waitFor(1 + random() * CONTENTION_WAIT_MS, draining);
+        const claimed = await this.take({ planned, answer, askedAt });
+        if (claimed !== undefined || isFinal({ planned, answer }) || round >= CONTENTION_ROUNDS) return claimed;
+        if (answer.kind === 'contended') await waitFor(1 + random() * CONTENTION_WAIT_MS, draining);
       }
     } catch (error) {
       log.databaseFailed('claim', error);
       return undefined;
     }
+  }
+
+  private plan(): PlannedClaim {
+    const { destination, owner } = this.parts;
+    const { name, batchSize, batchBytes, leaseMs, maxAttempts } = destination;
+    const reach = this.lowWater.next();
+    const request = { destination: name, owner, leaseMs, batchSize, batchBytes, maxAttempts, fromUs: reach.fromUs };
+    return { request, reach };
+  }
+
+  /** Draws from the answer what this dispatcher has to remember. */
+  private async take({ planned: { reach }, answer, askedAt }: AnsweredClaim): Promise<Claimed | undefined> {
+    const { breaker } = this.parts;
+    switch (answer.kind) {
+      case 'claimed': {
+        const { claim } = answer;
+        this.lowWater.note(reach, claim.lastUs);
+        await this.reportReaped(claim);
+        const leavesMore =
+          claim.lane !== undefined || claim.lastUs !== undefined || reach.fromUs !== undefined || claim.isProbe;
+        return { claim, claimedAt: askedAt, leavesMore };
+      }
+      case 'nothing':
+        this.lowWater.note(reach, undefined);
+        this.nextDueAt = answer.nextDueMs === undefined ? undefined : monotonicMs() + answer.nextDueMs;
+        if (answer.isProbe) await breaker.giveProbeBack();
+        return undefined;
+      case 'paused':
+        breaker.noteResume(answer.resumeMs);
+        return undefined;
+      case 'contended':
+        return undefined;
+    }
+  }
+
+  private isPaused(): boolean {
+    return this.parts.breaker.remainingMs() > 0;
   }
 
   private async reportReaped(claim: Claim): Promise<void> {
@@ -148,4 +212,9 @@ export class DestinationDispatch {
       log.databaseFailed('claim', error);
     }
   }
+}
+
+/** False when another look may find something at once: a hint hid it, or another dispatcher was just then busy with it. */
+function isFinal({ planned, answer }: Pick<AnsweredClaim, 'planned' | 'answer'>): boolean {
+  return answer.kind === 'paused' || (answer.kind === 'nothing' && planned.reach.fromUs === undefined);
 }

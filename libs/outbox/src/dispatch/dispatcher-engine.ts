@@ -61,16 +61,17 @@ export class DispatcherEngine {
 
   /** One batch of each destination. */
   async dispatchOnce(): Promise<DispatchSummary> {
-    const each = this.dispatches.map(async (dispatch) => {
-      const batch = await dispatch.claim(this.draining.signal, this.cutOff.signal);
-      return batch === undefined ? nothingDispatched : batch.done;
-    });
-    return this.sum(each);
+    return this.sum(
+      this.dispatches.map(
+        async (dispatch) =>
+          (await dispatch.dispatchOnce(this.draining.signal, this.cutOff.signal)) ?? nothingDispatched,
+      ),
+    );
   }
 
   /** Batches of each destination until nothing is due. */
   async drain(): Promise<DispatchSummary> {
-    return this.sum(this.dispatches.map((dispatch) => dispatch.drain(this.draining.signal, this.cutOff.signal)));
+    return this.sum(this.dispatches.map((dispatch) => this.drainSideBySide(dispatch)));
   }
 
   /**
@@ -87,6 +88,20 @@ export class DispatcherEngine {
     clearTimeout(grace);
     await this.closeTransports();
     await this.pool.close();
+  }
+
+  /** As many batches in flight as the loop would have: a runner that leaves work behind starts the next. */
+  private async drainSideBySide(dispatch: DestinationDispatch): Promise<DispatchSummary> {
+    const runners: Promise<DispatchSummary>[] = [];
+    const start = (): void => {
+      if (runners.length < dispatch.batchesInFlight)
+        runners.push(dispatch.drain(this.draining.signal, this.cutOff.signal, start));
+    };
+    start();
+    let total = nothingDispatched;
+    // The list grows while it is walked.
+    for (const runner of runners) total = addSummaries(total, await runner);
+    return total;
   }
 
   private async sum(each: readonly Promise<DispatchSummary>[]): Promise<DispatchSummary> {

@@ -33,8 +33,11 @@ export async function callTransport(
     // A transport that listens knows more about what it had sent by now than we do.
     lastWait ??= setTimeout(() => giveUp(reason.message), ANSWER_AFTER_ABORT_MS);
   };
-  const timeout = new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError');
-  const timer = setTimeout(() => interrupt(timeout), timeoutMs);
+  // Made only when it is needed: an exception takes a stack trace with it.
+  const timer = setTimeout(
+    () => interrupt(new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError')),
+    timeoutMs,
+  );
   const onAbort = (): void => interrupt(new Error(`interrupted, outcome unknown: ${describeReason(signal.reason)}`));
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();

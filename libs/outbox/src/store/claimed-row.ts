@@ -1,77 +1,110 @@
 import { describeError } from '../errors/index.js';
 import type { EventEnvelope, EventHeaders } from '../event/index.js';
 import type { ClaimedDelivery, ReapedDelivery } from './delivery-store.js';
+import type { TextRow } from './sql-client.js';
 
-/** A row as the claim statement answers it; 64-bit numbers and JSON come as text, whatever parsers pg was given. */
-export interface ClaimedRow {
-  readonly id: string;
-  readonly event_id: string;
-  readonly is_reaped: boolean;
-  readonly ordering_key: string | null;
-  readonly attempts: number;
-  readonly age_ms: number;
+/** What the claim says once, beside the deliveries; JSON in the last column of its first row. */
+export interface ClaimFacts {
   readonly token: string;
   readonly lane: number | null;
-  readonly is_logged: boolean;
-  readonly type: string | null;
-  readonly aggregatetype: string;
-  readonly aggregateid: string;
-  readonly payload: string | null;
-  readonly headers: string;
-  readonly version: number;
-  readonly sequence: string | null;
-  readonly created_at: Date;
-  readonly is_probe: boolean;
+  readonly contended: boolean;
+  /** Null for a destination that was never prepared, as are the next two. */
+  readonly probe: boolean | null;
+  readonly open: boolean | null;
+  readonly resumeMs: number | null;
+  /** When the last unordered delivery taken became available, in µs since 1970; null unless some had to be left. */
+  readonly lastUs: number | null;
+  /** Only when nothing was taken: time until something that waits is due; null when nothing waits. */
+  readonly nextDueMs: number | null;
 }
 
-/** The only row of an answer without deliveries. */
-export interface EmptyRow {
-  readonly id: null;
-  readonly is_contended: boolean;
-  readonly is_probe: boolean;
-  /** Null for a destination that was never prepared. */
-  readonly is_open: boolean | null;
-  readonly resume_ms: number | null;
+/** Columns of the claim statement, in its order. */
+export const CLAIM_COLUMNS = {
+  id: 0,
+  eventId: 1,
+  status: 2,
+  orderingKey: 3,
+  attempts: 4,
+  ageMs: 5,
+  loggedId: 6,
+  type: 7,
+  aggregatetype: 8,
+  aggregateid: 9,
+  payload: 10,
+  headers: 11,
+  version: 12,
+  sequence: 13,
+  createdMs: 14,
+  facts: 15,
+} as const;
+
+const NO_HEADERS = '{}';
+/** Seconds in double precision are off by less than this; a time is cut to milliseconds, as by node-postgres. */
+const ROUNDING_MS = 0.0005;
+const REAPED = '1';
+
+export function isDelivery(row: TextRow): boolean {
+  return row[CLAIM_COLUMNS.id] !== null;
 }
 
-export function toReapedDelivery(row: ClaimedRow): ReapedDelivery {
+export function isReaped(row: TextRow): boolean {
+  return row[CLAIM_COLUMNS.status] === REAPED;
+}
+
+export function toReapedDelivery(row: TextRow): ReapedDelivery {
   return {
-    id: row.id,
-    eventId: row.event_id,
-    attempts: row.attempts,
-    orderingKey: row.ordering_key ?? undefined,
-    type: row.type ?? undefined,
+    id: text(row, 'id'),
+    eventId: text(row, 'eventId'),
+    attempts: Number(text(row, 'attempts')),
+    orderingKey: row[CLAIM_COLUMNS.orderingKey] ?? undefined,
+    type: row[CLAIM_COLUMNS.type] ?? undefined,
   };
 }
 
 /** A row that cannot be read is handed on with its problem, so that it is parked alone and its batch goes on. */
-export function toClaimedDelivery(row: ClaimedRow): ClaimedDelivery {
-  const state = {
-    id: row.id,
-    attempts: row.attempts,
-    orderingKey: row.ordering_key ?? undefined,
-    ageMs: row.age_ms,
+export function toClaimedDelivery(row: TextRow): ClaimedDelivery {
+  const { envelope, problem } = readEnvelope(row);
+  return {
+    id: text(row, 'id'),
+    attempts: Number(text(row, 'attempts')),
+    orderingKey: row[CLAIM_COLUMNS.orderingKey] ?? undefined,
+    ageMs: Math.round(Number(text(row, 'ageMs'))),
+    envelope,
+    problem,
   };
-  if (!row.is_logged) {
-    return { ...state, envelope: undefined, problem: `event ${row.event_id} is not in the event log any more` };
+}
+
+function readEnvelope(row: TextRow): Pick<ClaimedDelivery, 'envelope' | 'problem'> {
+  if (row[CLAIM_COLUMNS.loggedId] === null) {
+    return { envelope: undefined, problem: `event ${text(row, 'eventId')} is not in the event log any more` };
   }
   try {
-    return { ...state, envelope: toEnvelope(row), problem: undefined };
+    return { envelope: toEnvelope(row), problem: undefined };
   } catch (error) {
-    return { ...state, envelope: undefined, problem: `event ${row.event_id} cannot be read: ${describeError(error)}` };
+    return { envelope: undefined, problem: `event ${text(row, 'eventId')} cannot be read: ${describeError(error)}` };
   }
 }
 
-function toEnvelope(row: ClaimedRow): EventEnvelope {
+function toEnvelope(row: TextRow): EventEnvelope {
+  const payload = row[CLAIM_COLUMNS.payload];
+  const headers = text(row, 'headers');
+  const sequence = row[CLAIM_COLUMNS.sequence];
   return {
-    id: row.event_id,
-    type: row.type ?? '',
-    aggregateType: row.aggregatetype,
-    aggregateId: row.aggregateid,
-    payload: row.payload === null ? null : JSON.parse(row.payload),
-    headers: JSON.parse(row.headers) as EventHeaders,
-    version: row.version,
-    sequence: row.sequence === null ? undefined : BigInt(row.sequence),
-    createdAt: new Date(row.created_at),
+    id: text(row, 'eventId'),
+    type: row[CLAIM_COLUMNS.type] ?? '',
+    aggregateType: text(row, 'aggregatetype'),
+    aggregateId: text(row, 'aggregateid'),
+    payload: payload == null ? null : JSON.parse(payload),
+    headers: headers === NO_HEADERS ? {} : (JSON.parse(headers) as EventHeaders),
+    version: Number(text(row, 'version')),
+    sequence: sequence == null ? undefined : BigInt(sequence),
+    createdAt: new Date(Math.floor(Number(text(row, 'createdMs')) + ROUNDING_MS)),
   };
+}
+
+/** @throws TypeError for null, which no such column of a readable row is. */
+function text(row: TextRow, column: keyof typeof CLAIM_COLUMNS): string {
+  const value = row[CLAIM_COLUMNS[column]];
+  if (value == null) throw new TypeError(`${column} is null`);
+  return value;
 }

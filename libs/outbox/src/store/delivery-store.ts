@@ -10,6 +10,11 @@ export interface ClaimRequest {
   /** Most payload bytes taken, of ordered and of unordered deliveries each; the first is taken whatever its size. */
   readonly batchBytes: number;
   readonly maxAttempts: number;
+  /**
+   * A hint: nothing that is due is expected among the unordered deliveries that became available before this time, in
+   * µs since 1970. Undefined to look at all of them.
+   */
+  readonly fromUs?: number | undefined;
 }
 
 /** One event on its way to one destination, under the token of its claim. */
@@ -45,12 +50,20 @@ export interface Claim {
   readonly isProbe: boolean;
   readonly deliveries: readonly ClaimedDelivery[];
   readonly reaped: readonly ReapedDelivery[];
+  /**
+   * When the last of the unordered deliveries became available, in µs since 1970, if the claim took as many as it might;
+   * undefined when it has left none that is due.
+   */
+  readonly lastUs: number | undefined;
 }
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  /** Nothing is due, or this was to be the probe (`isProbe`) and got nothing; give it back then. */
-  | { readonly kind: 'nothing'; readonly isProbe: boolean }
+  /**
+   * Nothing is due, or this was to be the probe (`isProbe`) and got nothing; give it back then. `nextDueMs`: how long
+   * until something that waits for its time is due; undefined when nothing waits.
+   */
+  | { readonly kind: 'nothing'; readonly isProbe: boolean; readonly nextDueMs?: number | undefined }
   /** There is ordered work, but another dispatcher was just then taking it or giving it back; ask again in a moment. */
   | { readonly kind: 'contended' }
   /** The destination could not be reached; it is left alone for that long, or until a probe reaches it. */
@@ -93,6 +106,12 @@ export interface DeliveryStore {
   renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number>;
   /** Writes all outcomes and gives the lane back; answers how many were not held any more and did not change. */
   finalize(claim: Claim, outcomes: Finalization): Promise<number>;
+  /** `finalize` and then `claim`, both or neither: one round trip and one commit for the whole step from batch to batch. */
+  finalizeAndClaim(
+    claim: Claim,
+    outcomes: Finalization,
+    request: ClaimRequest,
+  ): Promise<{ readonly missed: number; readonly answer: ClaimAnswer }>;
   /** Lets the followers of dead letters pass. */
   unblock(ids: readonly string[]): Promise<void>;
 }

@@ -1,10 +1,18 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../errors/index.js';
-import type { SqlClient, SqlRow } from './sql-client.js';
+import { detectPooler, type PostgresConnection } from './detect-pooler.js';
+import { runSteps, type StepAnswer, type StepClient, type StepQuery } from './run-steps.js';
+import type { SqlClient, SqlRow, SqlSteps, Step, StepResult } from './sql-client.js';
 
-/** The part of node-postgres' Pool that is used here. */
+/** The parts of node-postgres that are used here. */
+interface PooledClient extends PostgresConnection, StepClient {
+  query(config: string | StepQuery): Promise<StepAnswer & { readonly rows: readonly SqlRow[] }>;
+  release(destroy?: boolean): void;
+}
+
 interface PgPool {
   readonly options: PgPoolOptions;
+  connect(): Promise<PooledClient>;
   query(text: string, values: unknown[]): Promise<{ rows: SqlRow[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<void>;
@@ -14,6 +22,7 @@ interface PgPoolOptions {
   readonly password?: unknown;
   readonly ssl?: unknown;
   readonly application_name?: string;
+  readonly onConnect?: (client: PooledClient) => unknown;
   readonly [option: string]: unknown;
 }
 
@@ -21,11 +30,21 @@ interface PgPoolOptions {
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
+ * Every statement of the dispatcher finds its rows by an index, whatever the statistics say: they are of a queue that
+ * was empty a moment ago, or full. So plans are made once per connection, and joins or scans of whole tables are not
+ * among them. The claim relies on the snapshot that READ COMMITTED takes for each statement.
+ */
+export const SESSION_SETTINGS = `set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off;
+set enable_hashjoin = off; set enable_mergejoin = off; set jit = off; set default_transaction_isolation = 'read committed'`;
+
+/**
  * A small pool of the dispatcher's own, so that a busy application cannot keep events from leaving, nor the dispatcher
  * the application from its connections. Built from the options that TypeORM gave to its own pool, with its own pg.
  */
-export class DispatcherPool implements SqlClient {
+export class DispatcherPool implements SqlClient, SqlSteps {
   private readonly pool: PgPool;
+  /** Connections to PostgreSQL itself: there, and not behind a pooler, a session keeps what was prepared and set. */
+  private readonly direct = new WeakSet<PooledClient>();
 
   /** @param onIdleError told when an idle connection is lost; without a listener the process would end. */
   constructor(dataSource: DataSource, size: number, onIdleError: (error: Error) => void) {
@@ -48,8 +67,13 @@ export class DispatcherPool implements SqlClient {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + 5000,
       connectionTimeoutMillis: STATEMENT_TIMEOUT_MS,
-      pipeline: false,
+      pipeline: true,
       keepAlive: true,
+      // An older pg-pool does not call it; everything works without, only slower.
+      onConnect: async (client) => {
+        await source.onConnect?.(client);
+        await this.settle(client);
+      },
     });
     this.pool.on('error', onIdleError);
   }
@@ -58,7 +82,27 @@ export class DispatcherPool implements SqlClient {
     return this.pool.query(text, [...values]);
   }
 
+  async execute(steps: readonly Step[]): Promise<readonly StepResult[]> {
+    if (steps.length === 0) return [];
+    const client = await this.pool.connect();
+    let hasFailed = true;
+    try {
+      const results = await runSteps(client, steps, { isPrepared: this.direct.has(client) });
+      hasFailed = false;
+      return results;
+    } finally {
+      // After a failure nobody knows what state the connection is in; a new one costs little.
+      client.release(hasFailed);
+    }
+  }
+
   close(): Promise<void> {
     return this.pool.end();
+  }
+
+  private async settle(client: PooledClient): Promise<void> {
+    if (await detectPooler(client)) return;
+    await client.query(SESSION_SETTINGS);
+    this.direct.add(client);
   }
 }

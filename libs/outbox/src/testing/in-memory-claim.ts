@@ -9,6 +9,8 @@ export interface DueDeliveries {
   readonly taken: readonly InMemoryDelivery[];
   /** The lane of the ordered ones among them. */
   readonly lane: InMemoryLane | undefined;
+  /** When the last unordered one became available, in µs since 1970; undefined unless some had to be left. */
+  readonly lastUs: number | undefined;
 }
 
 /** What a claim takes now: due unordered deliveries, and those of the free lane whose turn it is. Changes nothing. */
@@ -18,9 +20,10 @@ export function selectDue(queue: InMemoryQueue, request: ClaimRequest, isProbe: 
   const pending = queue.deliveriesOf(request.destination).filter((one) => one.status === 'pending');
   const unordered = pending
     .filter((one) => one.lane === undefined && one.availableAt <= now && hasEnded(one.leaseUntil, now))
+    .filter((one) => request.fromUs === undefined || one.availableAt * 1000 >= request.fromUs)
     .sort((one, other) => one.availableAt - other.availableAt || byId(one, other))
-    .slice(0, batchSize)
-    .sort(byId);
+    .slice(0, batchSize);
+  const unorderedInReach = withinBytes(unordered, batchBytes);
 
   const heldKeys = keysHeld(queue, request.destination);
   // One that was never rescheduled is due whatever its time says: the clock may have gone back since.
@@ -29,9 +32,25 @@ export function selectDue(queue: InMemoryQueue, request: ClaimRequest, isProbe: 
   const ofLane = eligible.filter((one) => one.lane === lane?.lane).slice(0, batchSize);
   const ordered = withoutFollowersOfSpent(ofLane, maxAttempts);
 
-  const inReach = [...withinBytes(unordered, batchBytes), ...withinBytes(ordered, batchBytes)];
+  const inReach = [...unorderedInReach, ...withinBytes(ordered, batchBytes)];
   const taken = isProbe ? inReach.slice(0, 1) : inReach.sort(byId);
-  return { taken, lane: taken.some((one) => one.lane !== undefined) ? lane : undefined };
+  const lastTaken = unorderedInReach.filter((one) => taken.includes(one)).at(-1);
+  const hasLeft = unordered.length === batchSize || unordered.some((one) => !taken.includes(one));
+  return {
+    taken,
+    lane: taken.some((one) => one.lane !== undefined) ? lane : undefined,
+    lastUs: hasLeft && lastTaken !== undefined ? lastTaken.availableAt * 1000 : undefined,
+  };
+}
+
+/** Time until something that waits is due: of ordered deliveries only those that hold their key wait for a time. */
+export function nextDueMs(queue: InMemoryQueue, destination: string): number | undefined {
+  const now = queue.clock();
+  const times = queue
+    .deliveriesOf(destination)
+    .filter((one) => one.status === 'pending' && one.availableAt > now && (one.lane === undefined || one.holdsKey))
+    .map((one) => one.availableAt - now);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /** Its last attempt was spent, and nobody came to tell what became of it. */

@@ -9,7 +9,7 @@ import type {
   ReapedDelivery,
 } from '../store/index.js';
 import { passBreaker } from './in-memory-breaker-store.js';
-import { isSpent, reap, selectDue } from './in-memory-claim.js';
+import { isSpent, nextDueMs, reap, selectDue } from './in-memory-claim.js';
 import { writeOutcomes } from './in-memory-finalize.js';
 import type { InMemoryDelivery, InMemoryQueue } from './in-memory-queue.js';
 
@@ -29,8 +29,10 @@ export class InMemoryDeliveryStore implements DeliveryStore {
     const token = queue.nextToken();
     const passage = passBreaker(queue, request.destination, request.leaseMs);
     if (passage.kind !== 'open') return passage;
-    const { taken, lane } = selectDue(queue, request, passage.isProbe);
-    if (taken.length === 0) return { kind: 'nothing', isProbe: passage.isProbe };
+    const { taken, lane, lastUs } = selectDue(queue, request, passage.isProbe);
+    if (taken.length === 0) {
+      return { kind: 'nothing', isProbe: passage.isProbe, nextDueMs: nextDueMs(queue, request.destination) };
+    }
 
     const leaseUntil = queue.clock() + request.leaseMs;
     if (lane !== undefined) Object.assign(lane, { token, leaseUntil, claimedAt: queue.clock() });
@@ -52,6 +54,7 @@ export class InMemoryDeliveryStore implements DeliveryStore {
       isProbe: passage.isProbe,
       deliveries,
       reaped,
+      lastUs,
     };
     return { kind: 'claimed', claim };
   }
@@ -75,6 +78,16 @@ export class InMemoryDeliveryStore implements DeliveryStore {
     const { delivered, rescheduled, dead, released } = outcomes;
     const intended = delivered.length + rescheduled.length + dead.length + released.length;
     return intended - writeOutcomes(this.queue, claim, outcomes, this.completion);
+  }
+
+  async finalizeAndClaim(
+    claim: Claim,
+    outcomes: Finalization,
+    request: ClaimRequest,
+  ): Promise<{ missed: number; answer: ClaimAnswer }> {
+    // Both have taken effect before the first of them is awaited.
+    const [finalizing, claiming] = [this.finalize(claim, outcomes), this.claim(request)];
+    return { missed: await finalizing, answer: await claiming };
   }
 
   async unblock(ids: readonly string[]): Promise<void> {

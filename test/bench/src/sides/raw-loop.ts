@@ -13,23 +13,33 @@ export interface RawRow {
 
 interface LibrarySql {
   readonly claim: string;
-  readonly finalize: string;
+  readonly delivered: string;
+  readonly releaseLane: string;
+  readonly settings: string;
 }
 
 /** The library's own statements, which are no part of its public interface, hence by path. */
 async function librarySql(): Promise<LibrarySql> {
   const store = (file: string): string => new URL(`../../../../libs/outbox/dist/store/${file}`, import.meta.url).href;
   const { claimDeliveriesSql } = await import(store('sql/claim-deliveries.sql.js'));
-  const { finalizeDeliveriesSql } = await import(store('sql/finalize-deliveries.sql.js'));
+  const { finalizeDeliveredSql } = await import(store('sql/finalize-delivered.sql.js'));
+  const { releaseLaneSql } = await import(store('sql/release-lane.sql.js'));
+  const { SESSION_SETTINGS } = await import(store('dispatcher-pool.js'));
   const { outboxNames } = await import(store('table-names.js'));
   const { resolveTables } = await import(new URL('../../../../libs/outbox/dist/config/index.js', import.meta.url).href);
   const names = outboxNames('public', resolveTables(undefined));
-  return { claim: claimDeliveriesSql(names), finalize: finalizeDeliveriesSql(names, 'delete') };
+  return {
+    claim: claimDeliveriesSql(names),
+    delivered: finalizeDeliveredSql(names, 'delete'),
+    releaseLane: releaseLaneSql(names),
+    settings: SESSION_SETTINGS,
+  };
 }
 
 /**
- * The least that can be done with the library's statements: claim, do nothing with the rows, finalize, on as many
- * connections as `workers`, until nothing is due. No envelope is read, no outcome decided, no lease kept.
+ * The least that can be done with the library's statements: claim, do nothing with the rows, finalize them and claim the
+ * next in one transaction and one round trip, on as many connections as `workers`, until nothing is due. No envelope is
+ * read, no outcome decided, no lease kept.
  *
  * @returns events per second.
  */
@@ -45,8 +55,9 @@ export async function drainByRawLoop(
   const sql = await librarySql();
   const clients = await Promise.all(
     Array.from({ length: options.workers }, async () => {
-      const client = new pg.Client({ connectionString: database.url });
+      const client = new pg.Client({ connectionString: database.url, pipeline: true });
       await client.connect();
+      await client.query(sql.settings);
       return client;
     }),
   );
@@ -57,27 +68,61 @@ export async function drainByRawLoop(
   return counts.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
+/** What the next step has to finalize. */
+interface Batch {
+  readonly token: string;
+  readonly lane: number | null;
+  readonly ids: readonly string[];
+}
+
 async function work(
   client: pg.Client,
   sql: LibrarySql,
   batchSize: number,
-  publish: ((rows: readonly RawRow[]) => Promise<void>) | undefined,
+  publish: (rows: readonly RawRow[]) => Promise<void> = async () => undefined,
 ): Promise<number> {
-  for (let count = 0; ; ) {
-    const { rows } = await client.query({
-      name: 'claim',
-      text: sql.claim,
-      values: [DESTINATION, 'raw', 30_000, batchSize, 12, 16_777_216],
-    });
-    const ids = rows.map((row) => row.id).filter((id) => id !== null);
-    if (ids.length === 0) return count;
-    const { token, lane } = rows[0];
-    await publish?.(rows);
-    await client.query({
-      name: 'finalize',
-      text: sql.finalize,
-      values: [token, DESTINATION, lane, ids, [], [], [], [], [], [], [], []],
-    });
-    count += ids.length;
+  let count = 0;
+  for (let batch: Batch | undefined, isFirst = true; isFirst || batch !== undefined; isFirst = false) {
+    const rows = await step(client, sql, batchSize, batch);
+    const found = rows.filter(({ id }) => id !== null);
+    batch = found.length === 0 ? undefined : { ...factsOf(rows), ids: found.map(({ id }) => id) };
+    count += found.length;
+    if (batch !== undefined) await publish(found);
   }
+  return count;
+}
+
+/** Finalizes the batch before, if there is one, and claims. */
+async function step(
+  client: pg.Client,
+  sql: LibrarySql,
+  batchSize: number,
+  batch: Batch | undefined,
+): Promise<readonly ClaimedRow[]> {
+  const sent: Promise<unknown>[] = [client.query('begin')];
+  if (batch !== undefined) {
+    const { token, lane, ids } = batch;
+    if (lane !== null)
+      sent.push(client.query({ name: 'release', text: sql.releaseLane, values: [token, DESTINATION, lane] }));
+    sent.push(client.query({ name: 'delivered', text: sql.delivered, values: [token, `{${ids.join(',')}}`] }));
+  }
+  const claiming = client.query<ClaimedRow>({
+    name: 'claim',
+    text: sql.claim,
+    values: [DESTINATION, 'raw', 30_000, batchSize, 12, 16_777_216, null],
+    types: AS_TEXT,
+  });
+  await Promise.all([...sent, claiming, client.query('commit')]);
+  return (await claiming).rows;
+}
+
+interface ClaimedRow extends RawRow {
+  readonly id: string;
+  readonly facts: string | null;
+}
+
+const AS_TEXT = { getTypeParser: () => (text: string) => text };
+
+function factsOf(rows: readonly ClaimedRow[]): { token: string; lane: number | null } {
+  return JSON.parse(rows.find(({ facts }) => facts !== null)?.facts ?? '{}');
 }
