@@ -1,5 +1,6 @@
 import { Breaker } from '../../libs/outbox/src/dispatch/breaker.js';
 import { LeaseKeeper } from '../../libs/outbox/src/dispatch/lease-keeper.js';
+import { LowWater } from '../../libs/outbox/src/dispatch/low-water.js';
 import type { Finalization } from '../../libs/outbox/src/store/index.js';
 import type { InMemoryDelivery, InMemoryQueue } from '../../libs/outbox/src/testing/index.js';
 import type { Store } from './checked-store.js';
@@ -199,6 +200,24 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'the dispatcher does not look at its lease before it publishes',
     violates: /whose lease ended before the call/,
     inDispatcher: () => replace(LeaseKeeper.prototype, 'isHeld', () => true),
+  },
+  {
+    name: 'claims never look again below how far they once came',
+    violates: /still pending although nothing goes wrong/,
+    inDispatcher: () => {
+      const real = LowWater.prototype.next;
+      const marks = new WeakMap<LowWater, number>();
+      const putNextBack = replace(LowWater.prototype, 'next', function (this: LowWater) {
+        return { ...real.call(this), fromUs: marks.get(this) };
+      });
+      const putNoteBack = replace(LowWater.prototype, 'note', function (this: LowWater, _reach, lastUs) {
+        if (lastUs !== undefined) marks.set(this, Math.max(lastUs, marks.get(this) ?? 0));
+      });
+      return () => {
+        putNextBack();
+        putNoteBack();
+      };
+    },
   },
 ];
 

@@ -57,7 +57,11 @@ export async function startOutboxQueue(options: OutboxAppOptions = {}): Promise<
   const pools: DispatcherPool[] = [];
   const completion: Completion = options.outbox?.completion ?? 'delete';
   const openStore = (): QueueStore => {
-    const pool = new DispatcherPool(app.dataSource, 2, () => undefined);
+    const pool = new DispatcherPool(app.dataSource, {
+      size: 2,
+      preparesStatements: true,
+      onIdleError: () => undefined,
+    });
     pools.push(pool);
     return Object.assign(new PostgresDeliveryStore(pool, tableNames, completion), {
       breakers: new PostgresBreakerStore(pool, tableNames),

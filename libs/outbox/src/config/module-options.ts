@@ -105,8 +105,8 @@ export interface OutboxModuleOptions {
   /** Largest payload as JSON text in UTF-8; default 1 MiB. */
   readonly maxPayloadBytes?: number;
   /**
-   * Let the application's connections keep the statement of `emit()` prepared, which halves its cost; default true.
-   * Where a pooler (PgBouncer) stands in between, it is noticed and nothing is prepared. Say false for a pooler that
+   * Let the application's connections keep the statement of `emit()` prepared, which halves its cost, and the
+   * dispatcher's those of its own; default true. Where a pooler (PgBouncer) stands in between, it is noticed and nothing is prepared. Say false for a pooler that
    * passes the process numbers of PostgreSQL on and still changes the session between transactions.
    */
   readonly preparedStatements?: boolean;

@@ -29,9 +29,11 @@ export class DispatcherEngine {
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
   ) {
-    this.pool = new DispatcherPool(dataSource, options.dispatcher.poolSize, (error) =>
-      logger.warn(logLine('dispatcher connection lost', { error: describeError(error) })),
-    );
+    this.pool = new DispatcherPool(dataSource, {
+      size: options.dispatcher.poolSize,
+      preparesStatements: options.preparesStatements,
+      onIdleError: (error) => logger.warn(logLine('dispatcher connection lost', { error: describeError(error) })),
+    });
     const store = new PostgresDeliveryStore(this.pool, names, options.completion);
     const breakers = new PostgresBreakerStore(this.pool, names);
     const onDead = (type: string | undefined): OnDead =>

@@ -3,7 +3,7 @@ import type { EventEnvelope, EventHeaders } from '../event/index.js';
 import type { ClaimedDelivery, ReapedDelivery } from './delivery-store.js';
 import type { TextRow } from './sql-client.js';
 
-/** What the claim says once, beside the deliveries; JSON in the last column of its first row. */
+/** What the claim says once, beside the deliveries; JSON in the last column of one of its rows. */
 export interface ClaimFacts {
   readonly token: string;
   readonly lane: number | null;

@@ -46,8 +46,20 @@ export class DispatcherPool implements SqlClient, SqlSteps {
   /** Connections to PostgreSQL itself: there, and not behind a pooler, a session keeps what was prepared and set. */
   private readonly direct = new WeakSet<PooledClient>();
 
-  /** @param onIdleError told when an idle connection is lost; without a listener the process would end. */
-  constructor(dataSource: DataSource, size: number, onIdleError: (error: Error) => void) {
+  constructor(
+    dataSource: DataSource,
+    {
+      size,
+      preparesStatements,
+      onIdleError,
+    }: {
+      readonly size: number;
+      /** Whether a connection that reaches PostgreSQL itself is taken for a session that keeps what was prepared. */
+      readonly preparesStatements: boolean;
+      /** Told when an idle connection is lost; without a listener the process would end. */
+      readonly onIdleError: (error: Error) => void;
+    },
+  ) {
     const master = (dataSource.driver as { master?: PgPool }).master;
     if (master === undefined) {
       throw new ConfigurationError(
@@ -72,7 +84,7 @@ export class DispatcherPool implements SqlClient, SqlSteps {
       // An older pg-pool does not call it; everything works without, only slower.
       onConnect: async (client) => {
         await source.onConnect?.(client);
-        await this.settle(client);
+        if (preparesStatements) await this.settle(client);
       },
     });
     this.pool.on('error', onIdleError);

@@ -128,7 +128,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
 function toAnswer(destination: string, result: StepResult | undefined): ClaimAnswer {
   const rows = result?.rows ?? [];
   // The columns are those of the statement; a test prepares it against the migrated schema.
-  const facts = JSON.parse(rows[0]?.[CLAIM_COLUMNS.facts] ?? '{}') as Partial<ClaimFacts>;
+  const withFacts = rows.find((row) => row[CLAIM_COLUMNS.facts] != null);
+  const facts = JSON.parse(withFacts?.[CLAIM_COLUMNS.facts] ?? '{}') as Partial<ClaimFacts>;
   const found = rows.filter(isDelivery);
   if (found.length === 0) return emptyAnswer(facts);
   const claim: Claim = {

@@ -96,7 +96,7 @@ async function makeTables(database: BenchDatabase): Promise<void> {
 /** One kind of events, because the backlogs are unordered; one batch more than are in flight, which is being claimed. */
 function boundMib(largestBytes: number): number {
   const batchBytes = Math.min(BATCH_BYTES + largestBytes, BATCH_SIZE * largestBytes);
-  return DISPATCHER_MIB + mib((BATCHES_IN_FLIGHT + 1) * batchBytes * FACTOR);
+  return DISPATCHER_MIB + mib(2 * BATCHES_IN_FLIGHT * batchBytes * FACTOR);
 }
 
 function mib(bytes: number): number {
