@@ -93,7 +93,7 @@ async function makeTables(database: BenchDatabase): Promise<void> {
   await library.close();
 }
 
-/** One kind of events, because the backlogs are unordered; one batch more than are in flight, which is being claimed. */
+/** One kind of events, because the backlogs are unordered; each batch in flight twice, while it is followed by the next. */
 function boundMib(largestBytes: number): number {
   const batchBytes = Math.min(BATCH_BYTES + largestBytes, BATCH_SIZE * largestBytes);
   return DISPATCHER_MIB + mib(2 * BATCHES_IN_FLIGHT * batchBytes * FACTOR);
