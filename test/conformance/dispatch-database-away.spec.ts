@@ -1,6 +1,7 @@
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BareDispatcher } from '../support/bare-dispatcher.js';
+import { eventually } from '../support/eventually.js';
 import { type OutboxQueue, type QueueStore, startOutboxQueue } from '../support/outbox-queue.js';
 
 class ConnectionLost extends Error {
@@ -54,6 +55,16 @@ describe('a dispatcher whose database does not answer', () => {
     failures = 1;
     expect(await dispatcher.dispatchOnce()).toBeUndefined();
     expect(said(dispatcher, 'outbox database unavailable')).toBe(2);
+  });
+
+  it('is not asked at once again and again when it went away just as a retry was due', async () => {
+    const later = new MemoryTransport({ respond: () => ({ kind: 'defer', reason: 'later', delayMs: 20 }) });
+    const dispatcher = new BareDispatcher({ store, transport: later });
+    await dispatcher.drain();
+    await eventually(() => expect(dispatcher.dueInMs()).toBe(0));
+    failures = 1;
+    expect(await dispatcher.dispatchOnce()).toBeUndefined();
+    expect(dispatcher.dueInMs()).toBeUndefined();
   });
 
   it('writes its outcomes when it answers again, and publishes nothing twice', async () => {

@@ -137,13 +137,36 @@ describe('a loop that would poll once an hour', () => {
       memory,
       outbox: {
         destinations: { memory: { transport: memory, retryBaseMs: 50, retryCapMs: 100 } },
-        dispatcher: { schedule: 'loop', pollIntervalMs: 3_600_000 },
+        dispatcher: { schedule: 'loop', wakeUp: false, pollIntervalMs: 3_600_000 },
       },
     });
     try {
       await app.outbox.transaction(() => app.outbox.emit(event()));
       await memory.waitForCount(1, 20_000);
       expect(attempts).toEqual([1, 2, 3]);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('tries two events that were deferred for different times, each at its own', async () => {
+    const delays = [100, 400];
+    const deferred = new Set<string>();
+    const memory = new MemoryTransport({
+      respond: ({ envelope }) => {
+        const { amountCents } = envelope.payload as { amountCents: number };
+        if (deferred.has(envelope.id)) return { kind: 'delivered' };
+        deferred.add(envelope.id);
+        return { kind: 'defer', reason: 'not yet', delayMs: delays[amountCents - 1] ?? 0 };
+      },
+    });
+    const app = await startOutboxApp({
+      memory,
+      outbox: { dispatcher: { schedule: 'loop', wakeUp: false, pollIntervalMs: 3_600_000 } },
+    });
+    try {
+      await app.outbox.transaction(() => app.outbox.emit([noted(randomUUID(), 1), noted(randomUUID(), 2)]));
+      await memory.waitForCount(2, 20_000);
     } finally {
       await app.close();
     }

@@ -62,6 +62,11 @@ export class BareDispatcher {
     return this.dispatch.drain(this.draining.signal, this.cutOff.signal);
   }
 
+  /** How long a loop would sleep; undefined for until it is woken. */
+  dueInMs(): number | undefined {
+    return this.dispatch.dueInMs();
+  }
+
   /** Starts nothing more, as a dispatcher that is shutting down. */
   startDraining(): void {
     this.draining.abort();

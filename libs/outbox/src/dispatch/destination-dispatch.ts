@@ -29,12 +29,17 @@ interface Claimed {
   readonly leavesMore: boolean;
 }
 
+interface Outlook {
+  /** Monotonic time; undefined when nothing waits. */
+  readonly nextDueAt: number | undefined;
+}
+
 /** Claims for one destination and dispatches what it claimed. Holds no timer and no loop. */
 export class DestinationDispatch {
   private readonly batch: BatchDispatch;
   private readonly lowWater = new LowWater();
-  /** Monotonic time at which the next retry is due, as the last look that found nothing saw it. */
-  private nextDueAt: number | undefined;
+  /** What the last look that found nothing told about the next retry; undefined when its time has come since. */
+  private outlook: Outlook | undefined;
   private isConnected = false;
   private connecting: Promise<void> | undefined;
 
@@ -54,7 +59,8 @@ export class DestinationDispatch {
   dueInMs(): number | undefined {
     const pausedMs = this.parts.breaker.remainingMs();
     if (pausedMs > 0) return pausedMs;
-    return this.nextDueAt === undefined ? undefined : Math.max(0, this.nextDueAt - monotonicMs());
+    const nextDueAt = this.outlook?.nextDueAt;
+    return nextDueAt === undefined ? undefined : Math.max(0, nextDueAt - monotonicMs());
   }
 
   /** One claim and what becomes of it; undefined when nothing is due, the destination is paused or PostgreSQL away. */
@@ -76,8 +82,9 @@ export class DestinationDispatch {
     while (claimed !== undefined) {
       const { claim, claimedAt, leavesMore } = claimed;
       if (leavesMore) onMore?.();
-      // What is complete needs no further look: whoever commits something later wakes the loop.
-      const isComplete = (delivered: number): boolean => !leavesMore && delivered === claim.deliveries.length;
+      // What is complete needs no further look: whoever commits something later wakes the loop, and the next retry is known.
+      const isComplete = (delivered: number): boolean =>
+        !leavesMore && delivered === claim.deliveries.length && this.outlook !== undefined;
       const planNext: PlanNext = ({ delivered }) =>
         isComplete(delivered.length) || draining.aborted || this.isPaused() ? undefined : this.plan();
       const { summary, next } = await this.batch.dispatch(claim, claimedAt, planNext, draining, cutOff);
@@ -163,6 +170,8 @@ export class DestinationDispatch {
   private plan(): PlannedClaim {
     const { destination, owner } = this.parts;
     const { name, batchSize, batchBytes, leaseMs, maxAttempts } = destination;
+    // Were it kept until an answer comes, the loop would ask without a pause while PostgreSQL is away.
+    if ((this.outlook?.nextDueAt ?? Number.POSITIVE_INFINITY) <= monotonicMs()) this.outlook = undefined;
     const reach = this.lowWater.next();
     const request = { destination: name, owner, leaseMs, batchSize, batchBytes, maxAttempts, fromUs: reach.fromUs };
     return { request, reach };
@@ -182,7 +191,7 @@ export class DestinationDispatch {
       }
       case 'nothing':
         this.lowWater.note(reach, undefined);
-        this.nextDueAt = answer.nextDueMs === undefined ? undefined : monotonicMs() + answer.nextDueMs;
+        this.outlook = soonerOf(this.outlook, answer.nextDueMs);
         if (answer.isProbe) await breaker.giveProbeBack();
         return undefined;
       case 'paused':
@@ -217,4 +226,11 @@ export class DestinationDispatch {
 /** False when another look may find something at once: a hint hid it, or another dispatcher was just then busy with it. */
 function isFinal({ planned, answer }: Pick<AnsweredClaim, 'planned' | 'answer'>): boolean {
   return answer.kind === 'paused' || (answer.kind === 'nothing' && planned.reach.fromUs === undefined);
+}
+
+/** An answer may be older than one that came before it, so it takes no time away that is still to come. */
+function soonerOf(known: Outlook | undefined, nextDueMs: number | undefined): Outlook {
+  const times = [known?.nextDueAt, nextDueMs === undefined ? undefined : monotonicMs() + nextDueMs];
+  const ahead = times.filter((time) => time !== undefined);
+  return { nextDueAt: ahead.length === 0 ? undefined : Math.min(...ahead) };
 }
