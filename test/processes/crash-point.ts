@@ -15,7 +15,8 @@ const STATEMENTS: Readonly<Record<string, RegExp>> = {
   'wake-up': /pg_notify/,
   claim: /free_lane as/,
   renewal: /renewed as/,
-  finalize: /lane_is_ours/,
+  finalize:
+    /^(update "public"\."outbox_lane" set lease_owner = null|delete from "public"\."outbox_delivery" where)|lane_is_ours/,
   record: /insert into "public"\."processed_events"/,
   shipment: /^INSERT INTO "shipments"/,
   redrive: /redriven as/,
@@ -40,20 +41,41 @@ export function aboutToAnswer(): void {
   if (DIE_AT === 'before answer') die();
 }
 
+/** Connections with a transaction under way whose statements were all sent at once. */
+const inSteps = new WeakSet<pg.Connection>();
+
 function aboutToSend(connection: pg.Connection, text: string): void {
+  if (text === 'begin isolation level read committed') inSteps.add(connection);
+  if (text === 'commit') inSteps.delete(connection);
   if (statement?.test(text) !== true) return;
   if (moment === 'before') die();
+  else if (inSteps.has(connection)) dieAfterCommit(connection);
   else connection.prependOnceListener('readyForQuery', die);
 }
 
-const { query, parse } = pg.Connection.prototype;
+function dieAfterCommit(connection: pg.Connection): void {
+  connection.prependListener('commandComplete', ({ text }: { text: string }) => {
+    if (text === 'COMMIT') connection.prependOnceListener('readyForQuery', die);
+  });
+}
+
+const { query, parse, bind } = pg.Connection.prototype;
+/** What each connection has prepared, by name; a statement without a name has the empty one. */
+const prepared = new WeakMap<pg.Connection, Map<string, string>>();
 pg.Connection.prototype.query = function (text) {
   aboutToSend(this, text);
   query.call(this, text);
 };
-pg.Connection.prototype.parse = function (prepared, more) {
-  aboutToSend(this, prepared.text);
-  parse.call(this, prepared, more);
+pg.Connection.prototype.parse = function (named, more) {
+  const known = prepared.get(this) ?? new Map<string, string>();
+  prepared.set(this, known.set(named.name ?? '', named.text));
+  // The statement is on its way from here on, if only to be planned.
+  if (moment === 'before') aboutToSend(this, named.text);
+  parse.call(this, named, more);
+};
+pg.Connection.prototype.bind = function (config, more) {
+  aboutToSend(this, prepared.get(this)?.get(config?.statement ?? '') ?? '');
+  bind.call(this, config, more);
 };
 
 const { writeHead } = ServerResponse.prototype;

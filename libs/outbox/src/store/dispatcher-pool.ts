@@ -8,6 +8,8 @@ import type { SqlClient, SqlRow, SqlSteps, Step, StepResult } from './sql-client
 interface PooledClient extends PostgresConnection, StepClient {
   query(config: string | StepQuery): Promise<StepAnswer & { readonly rows: readonly SqlRow[] }>;
   release(destroy?: boolean): void;
+  on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
 }
 
 interface PgPool {
@@ -36,6 +38,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
  */
 export const SESSION_SETTINGS = `set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off;
 set enable_hashjoin = off; set enable_mergejoin = off; set jit = off; set default_transaction_isolation = 'read committed'`;
+
+const isSaidByItsStatements = (): undefined => undefined;
 
 /**
  * A small pool of the dispatcher's own, so that a busy application cannot keep events from leaving, nor the dispatcher
@@ -97,12 +101,15 @@ export class DispatcherPool implements SqlClient, SqlSteps {
   async execute(steps: readonly Step[]): Promise<readonly StepResult[]> {
     if (steps.length === 0) return [];
     const client = await this.pool.connect();
+    // A connection may end between two answers. Its statements fail then; without a listener the process would end.
+    client.on('error', isSaidByItsStatements);
     let hasFailed = true;
     try {
       const results = await runSteps(client, steps, { isPrepared: this.direct.has(client) });
       hasFailed = false;
       return results;
     } finally {
+      client.off('error', isSaidByItsStatements);
       // After a failure nobody knows what state the connection is in; a new one costs little.
       client.release(hasFailed);
     }
