@@ -145,11 +145,9 @@ export class BatchDispatch {
     for (let attempt = 0; ; attempt += 1) {
       const planned = attempt === 0 && keeper.isHeld() ? planNext(settled) : undefined;
       try {
-        const finalized = await this.write(claim, settled, planned);
-        log.databaseAnswered();
+        const finalized = await log.askingDatabase('finalize', () => this.write(claim, settled, planned));
         return attempt === 0 ? finalized : { leaseLost: 0, next: undefined };
-      } catch (error) {
-        log.databaseFailed('finalize', error);
+      } catch {
         if (!keeper.isHeld()) return { leaseLost: claim.deliveries.length, next: undefined };
         await waitFor(fullJitterMs(attempt, FINALIZE_RETRY_BASE_MS, FINALIZE_RETRY_CAP_MS, random), keeper.signal);
       }

@@ -1,5 +1,5 @@
 import type { ResolvedDestination } from '../config/index.js';
-import { describeError, storableText } from '../errors/index.js';
+import { storableText } from '../errors/index.js';
 import { monotonicMs, type Random } from '../runtime/index.js';
 import type { BreakerStore } from '../store/index.js';
 import type { DispatchLog } from './dispatch-log.js';
@@ -90,9 +90,8 @@ export class Breaker {
   /** PostgreSQL may be away too; then nobody claims anything, and the breaker's state is as good as it was. */
   private async written<T>(fallback: T, write: () => Promise<T>): Promise<T> {
     try {
-      return await write();
-    } catch (error) {
-      this.log.databaseFailed('breaker', describeError(error));
+      return await this.log.askingDatabase('breaker', write);
+    } catch {
       return fallback;
     }
   }

@@ -105,10 +105,8 @@ export class DestinationDispatch {
     if (this.isConnected) return true;
     const { destination, store, breaker, log } = this.parts;
     try {
-      await store.prepare(destination.name);
-      log.databaseAnswered();
-    } catch (error) {
-      log.databaseFailed('claim', error);
+      await log.askingDatabase('claim', () => store.prepare(destination.name));
+    } catch {
       return false;
     }
     try {
@@ -149,20 +147,25 @@ export class DestinationDispatch {
 
   /** Undefined when nothing is due, the destination is paused or PostgreSQL does not answer. */
   private async claim(draining: AbortSignal): Promise<Claimed | undefined> {
-    const { store, log, random } = this.parts;
+    const { random } = this.parts;
+    for (let round = 0; ; round += 1) {
+      if (draining.aborted || this.isPaused() || !(await this.prepare(draining))) return undefined;
+      const asked = await this.ask(this.plan());
+      if (asked === undefined) return undefined;
+      const claimed = await this.take(asked);
+      if (claimed !== undefined || isFinal(asked) || round >= CONTENTION_ROUNDS) return claimed;
+      if (asked.answer.kind === 'contended') await waitFor(1 + random() * CONTENTION_WAIT_MS, draining);
+    }
+  }
+
+  /** Undefined when PostgreSQL does not answer. */
+  private async ask(planned: PlannedClaim): Promise<AnsweredClaim | undefined> {
+    const { store, log } = this.parts;
+    const askedAt = monotonicMs();
     try {
-      for (let round = 0; ; round += 1) {
-        if (draining.aborted || this.isPaused() || !(await this.prepare(draining))) return undefined;
-        const planned = this.plan();
-        const askedAt = monotonicMs();
-        const answer = await store.claim(planned.request);
-        log.databaseAnswered();
-        const claimed = await this.take({ planned, answer, askedAt });
-        if (claimed !== undefined || isFinal({ planned, answer }) || round >= CONTENTION_ROUNDS) return claimed;
-        if (answer.kind === 'contended') await waitFor(1 + random() * CONTENTION_WAIT_MS, draining);
-      }
-    } catch (error) {
-      log.databaseFailed('claim', error);
+      const answer = await log.askingDatabase('claim', () => store.claim(planned.request));
+      return { planned, answer, askedAt };
+    } catch {
       return undefined;
     }
   }
@@ -215,10 +218,9 @@ export class DestinationDispatch {
     );
     if (passing.length === 0) return;
     try {
-      await store.unblock(passing.map(({ id }) => id));
-    } catch (error) {
+      await log.askingDatabase('claim', () => store.unblock(passing.map(({ id }) => id)));
+    } catch {
       // The keys stay blocked, which is the safe side, and an operator can release them.
-      log.databaseFailed('claim', error);
     }
   }
 }

@@ -1,29 +1,35 @@
 import type { Logger } from '@nestjs/common';
 import { describeError } from '../errors/index.js';
-import { logLine } from '../runtime/index.js';
+import { logLine, monotonicMs } from '../runtime/index.js';
 import type { Claim } from '../store/index.js';
 
 /** What the dispatcher says: fixed phrases with fields, one line for an outage however long it lasts. */
 export class DispatchLog {
   private isDatabaseDown = false;
+  private answeredAt = Number.NEGATIVE_INFINITY;
+  private failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly logger: Logger,
     private readonly destination: string,
   ) {}
 
-  databaseFailed(action: 'claim' | 'finalize' | 'breaker', error: unknown): void {
-    if (this.isDatabaseDown) return;
-    this.isDatabaseDown = true;
-    this.logger.error(
-      logLine('outbox database unavailable, trying again', { ...this.where(), action, error: describeError(error) }),
-    );
-  }
-
-  databaseAnswered(): void {
-    if (!this.isDatabaseDown) return;
-    this.isDatabaseDown = false;
-    this.logger.log(logLine('outbox database available again', this.where()));
+  /**
+   * Asks PostgreSQL for something, and says when it went away or came back. What was asked before the newest answer of
+   * the other kind tells nothing: sessions end and begin one after the other.
+   *
+   * @throws what the work throws; it has been said.
+   */
+  async askingDatabase<T>(action: 'claim' | 'finalize' | 'breaker', ask: () => Promise<T>): Promise<T> {
+    const askedAt = monotonicMs();
+    try {
+      const answer = await ask();
+      this.databaseAnswered(askedAt);
+      return answer;
+    } catch (error) {
+      this.databaseFailed(action, error, askedAt);
+      throw error;
+    }
   }
 
   leaseLost(claim: Claim, count: number): void {
@@ -50,6 +56,24 @@ export class DispatchLog {
 
   reachable(): void {
     this.logger.log(logLine('destination reachable again', this.where()));
+  }
+
+  private databaseFailed(action: string, error: unknown, askedAt: number): void {
+    if (askedAt < this.answeredAt) return;
+    this.failedAt = monotonicMs();
+    if (this.isDatabaseDown) return;
+    this.isDatabaseDown = true;
+    this.logger.error(
+      logLine('outbox database unavailable, trying again', { ...this.where(), action, error: describeError(error) }),
+    );
+  }
+
+  private databaseAnswered(askedAt: number): void {
+    if (askedAt < this.failedAt) return;
+    this.answeredAt = monotonicMs();
+    if (!this.isDatabaseDown) return;
+    this.isDatabaseDown = false;
+    this.logger.log(logLine('outbox database available again', this.where()));
   }
 
   private where(): { destination: string } {
