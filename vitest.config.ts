@@ -25,7 +25,11 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Loading Nest and TypeORM for each file took longer than many a file's tests. A test that patches something global
+    // puts it back.
+    isolate: false,
+    // More than cores: many tests wait for a lease, a poll or a process.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

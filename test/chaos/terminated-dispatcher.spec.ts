@@ -24,9 +24,9 @@ describe('a dispatcher process that is told to end with SIGTERM', () => {
     await queue.close();
   });
 
-  /** It has claimed everything that is there and is sending the first two. */
-  const startSending = async (graceMs: number): Promise<ChildProgram> => {
-    const settings = { CONCURRENCY: 2, LEASE_MS: 60_000, GRACE_MS: graceMs, BATCHES_IN_FLIGHT: 4 };
+  /** It has claimed everything that is there (two claims at once would share it) and is sending the first two. */
+  const startSending = async (graceMs: number, batchesInFlight = 1): Promise<ChildProgram> => {
+    const settings = { CONCURRENCY: 2, LEASE_MS: 60_000, GRACE_MS: graceMs, BATCHES_IN_FLIGHT: batchesInFlight };
     const child = await startDispatcherProcess(queue.database, receiver, settings);
     await eventually(() => expect(receiver.requests).toHaveLength(2));
     return child;
@@ -52,7 +52,7 @@ describe('a dispatcher process that is told to end with SIGTERM', () => {
 
   it('claims nothing more, while another process goes on', async () => {
     await queue.emitUnordered(2);
-    const child = await startSending(20_000);
+    const child = await startSending(20_000, 4);
     process.kill(child.pid, 'SIGTERM');
     await child.waitForLine(/^closing$/);
     const [late] = await queue.emitUnordered(1);
