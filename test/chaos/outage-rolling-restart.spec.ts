@@ -8,10 +8,10 @@ import { type RecordingServer, startRecordingServer } from '../support/recording
 import { rememberAttempts } from './outage-attempts.js';
 
 const PROCESSES = 3;
-const ROUNDS = 3;
+const ROUNDS = 2;
 const PATIENT = { timeoutMs: 60_000 };
 
-describe('three dispatcher processes that are restarted one after the other, three times', { timeout: 180_000 }, () => {
+describe('three dispatcher processes that are restarted one after the other, twice', { timeout: 180_000 }, () => {
   let queue: OutboxQueue;
   let receiver: RecordingServer;
   beforeEach(async () => {
