@@ -125,7 +125,7 @@ function provenance(results: StoredResults): string {
 
 Measure yourself: \`npm run bench\` measures everything, \`npm run bench -- --only P1\` one target, \`npm run bench -- --soak\` runs the
 soak; each prints its result, and with \`--out results.json\` keeps all samples, from which \`npm run bench:report -- results.json\`
-writes this page. \`npm run bench -- --help\` names all options.`;
+writes this page. \`npm run bench -- --help\` names all options. The samples behind this page are in \`test/bench/results.json\`.`;
 }
 
 function place(id: string): number {
