@@ -3,6 +3,11 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(`./libs/${path}`, import.meta.url));
 
+const TESTS = ['test/**/*.spec.ts', 'libs/**/*.spec.ts'];
+const NO_TESTS = ['**/node_modules/**', '**/dist/**'];
+/** typeorm-transactional changes TypeORM's classes for good, so no other file may run in that process. */
+const PATCHES_TYPEORM = 'test/conformance/emit-beside-other-libraries.spec.ts';
+
 export default defineConfig({
   resolve: {
     // Tests run against the sources. The longer names come first: an alias also matches what begins with it.
@@ -19,18 +24,21 @@ export default defineConfig({
   // The root tsconfig.json holds no files, so its decorator options do not reach the tests by themselves.
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
   test: {
-    include: ['test/**/*.spec.ts', 'libs/**/*.spec.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**'],
     setupFiles: ['test/support/setup.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     pool: 'forks',
-    // Loading Nest and TypeORM for each file took longer than many a file's tests. A test that patches something global
-    // puts it back.
-    isolate: false,
     // More than cores: many tests wait for a lease, a poll or a process.
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      // Loading Nest and TypeORM for each file took longer than many a file's tests.
+      {
+        extends: true,
+        test: { name: 'shared', isolate: false, include: TESTS, exclude: [...NO_TESTS, PATCHES_TYPEORM] },
+      },
+      { extends: true, test: { name: 'isolated', isolate: true, include: [PATCHES_TYPEORM] } },
+    ],
   },
 });

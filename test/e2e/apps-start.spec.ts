@@ -29,13 +29,15 @@ describe('a sample application', { timeout: 120_000 }, () => {
     return child.lines[0] ?? '';
   };
 
-  it('starts with `nest start` and nothing but a DATABASE_URL', async () => {
+  it.each(['orders', 'shipping'])('%s starts with `nest start` and nothing but a DATABASE_URL', async (app) => {
     const child = startChild(installed.resolve('@nestjs/cli/bin/nest.js'), {
       // A shell in between would keep the signal that ends the application to itself.
-      args: ['start', 'orders', '--no-shell'],
+      args: ['start', app, '--no-shell'],
       env: { ...UNSET, DATABASE_URL: database.url },
     });
-    expect(await child.waitForLine(/^orders.* listens on http:\/\/127\.0\.0\.1:\d+$/, 60_000)).toBeTruthy();
+    expect(
+      await child.waitForLine(new RegExp(`^${app}.* listens on http://127\\.0\\.0\\.1:\\d+$`), 60_000),
+    ).toBeTruthy();
     await child.kill('SIGTERM');
   });
 
