@@ -58,7 +58,7 @@ describe.each(SCENARIOS)(
       ['with fresh statistics', 'vacuum (analyze)'],
     ])('reads through indexes and touches few pages, %s', async (_, before) => {
       await queue.database.query(before);
-      const values = ['memory', 'test', 30_000, 100, 12, 16_777_216, null];
+      const values = ['memory', 'test', 30_000, 100, 12, 16_777_216, null, true];
       const plan = await explain(queue.database.url, claimDeliveriesSql(tableNames), values);
 
       const whole = plan.reads.filter((read) => read.startsWith('Seq Scan'));

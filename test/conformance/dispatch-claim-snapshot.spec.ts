@@ -38,7 +38,7 @@ describe('a claim that sees the queue as it was before', () => {
   /** @returns ids that the claim took, although `meanwhile` was committed after its snapshot. */
   const claimAcross = async (meanwhile: () => Promise<unknown>): Promise<string[]> => {
     await gate.query('select pg_advisory_lock($1)', [LOCK]);
-    const claiming = slow.query(stoppingClaim(), ['memory', 'slow', 60_000, 100, 3, 1_000_000, null]);
+    const claiming = slow.query(stoppingClaim(), ['memory', 'slow', 60_000, 100, 3, 1_000_000, null, true]);
     await eventually(async () => {
       const stopped = await queue.database.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`);
       expect(stopped).toHaveLength(1);

@@ -68,7 +68,7 @@ describe('the statements of the store', () => {
   });
 
   it('answer a claim with the columns that are read from it, in their order', async () => {
-    const [row] = await database.query(claimDeliveriesSql(names), ['nowhere', 'test', 1000, 1, 1, 1024, null]);
+    const [row] = await database.query(claimDeliveriesSql(names), ['nowhere', 'test', 1000, 1, 1, 1024, null, true]);
     const inWords = Object.keys(CLAIM_COLUMNS).map((name) =>
       name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     );

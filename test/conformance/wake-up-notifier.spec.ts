@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Rescan } from '../../libs/outbox/src/dispatch/wake-up/rescan.js';
+import { LookPacer } from '../../libs/outbox/src/dispatch/wake-up/look-pacer.js';
 import { WakeUpNotifier } from '../../libs/outbox/src/dispatch/wake-up/wake-up-notifier.js';
 import { RecordingLogger } from '../support/bare-dispatcher.js';
 
@@ -42,14 +42,17 @@ describe('the notifications of a process', () => {
     expect(at.slice(2)).toEqual([{ ms: 105, destinations: ['c'] }]);
   });
 
-  it('are at most 200 statements a second, however many commits there are', async () => {
-    for (let ms = 0; ms < 1000; ms += 1) {
+  it.each([
+    { commitsPerMs: 0.2, atMost: 201, atLeast: 190 },
+    { commitsPerMs: 1, atMost: 201, atLeast: 190 },
+    { commitsPerMs: 10, atMost: 45, atLeast: 40 },
+  ])('are $atMost statements a second at most, with $commitsPerMs commits a ms', async (load) => {
+    for (let commit = 0; commit < 1000 * load.commitsPerMs; commit += 1) {
       notifier.notify('a');
-      notifier.notify('b');
-      await vi.advanceTimersByTimeAsync(1);
+      await vi.advanceTimersByTimeAsync(1 / load.commitsPerMs);
     }
-    expect(at.length).toBeGreaterThan(190);
-    expect(at.length).toBeLessThanOrEqual(201);
+    expect(at.length).toBeGreaterThanOrEqual(load.atLeast);
+    expect(at.length).toBeLessThanOrEqual(load.atMost);
   });
 
   it('never take more than one connection: while one is on its way, the next one waits', async () => {
@@ -106,22 +109,22 @@ describe('the notifications of a process', () => {
   });
 });
 
-describe('the second look after a wake-up', () => {
+describe('the looks that wake-ups ask for', () => {
   let looks: string[];
-  let rescan: Rescan;
+  let pacer: LookPacer;
   beforeEach(() => {
     vi.useFakeTimers();
     looks = [];
-    rescan = new Rescan(new Set(['a', 'b']), (destination) => looks.push(destination));
+    pacer = new LookPacer(new Set(['a', 'b']), (destination) => looks.push(destination));
   });
   afterEach(() => {
-    rescan.stop();
+    pacer.stop();
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();
   });
 
-  it('comes once, a few milliseconds later, for the destination that was woken', () => {
-    rescan.wake('a');
+  it('come at once and a second time a few milliseconds later, for the destination that was woken', () => {
+    pacer.wake('a');
     expect(looks).toEqual(['a']);
     vi.advanceTimersByTime(4);
     expect(looks).toEqual(['a']);
@@ -131,27 +134,44 @@ describe('the second look after a wake-up', () => {
     expect(looks).toHaveLength(2);
   });
 
-  it('is one for all wake-ups that come close together', () => {
+  it('are one for all wake-ups that come close together, and one more after the last', () => {
     for (let ms = 0; ms < 1000; ms += 1) {
-      rescan.wake('a');
+      pacer.wake('a');
       vi.advanceTimersByTime(1);
     }
-    expect(looks).toHaveLength(1000);
+    expect(looks).toHaveLength(201);
+    vi.advanceTimersByTime(5);
+    expect(looks).toHaveLength(202);
     vi.advanceTimersByTime(1000);
-    expect(looks).toHaveLength(1001);
+    expect(looks).toHaveLength(202);
   });
 
-  it('comes for every destination when nobody knows which one has work', () => {
-    rescan.wake(undefined);
+  it('are fewer the more wake-ups come, down to one in 25 ms', () => {
+    for (let ms = 0; ms < 1000; ms += 1) {
+      for (let count = 0; count < 10; count += 1) pacer.wake('a');
+      vi.advanceTimersByTime(1);
+    }
+    expect(looks.length).toBeGreaterThanOrEqual(40);
+    expect(looks.length).toBeLessThanOrEqual(43);
+  });
+
+  it('do not wait for those of another destination', () => {
+    pacer.wake('a');
+    pacer.wake('b');
+    expect(looks).toEqual(['a', 'b']);
+  });
+
+  it('are for every destination when nobody knows which one has work', () => {
+    pacer.wake(undefined);
     vi.advanceTimersByTime(5);
     expect(looks.toSorted()).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('does not come for what is unknown, nor after the end', () => {
-    rescan.wake('elsewhere');
-    rescan.wake('a');
-    rescan.stop();
-    rescan.wake('b');
+  it('are not for what is unknown, nor after the end', () => {
+    pacer.wake('elsewhere');
+    pacer.wake('a');
+    pacer.stop();
+    pacer.wake('b');
     vi.advanceTimersByTime(1000);
     expect(looks).toEqual(['a']);
   });

@@ -53,7 +53,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
-    const [result] = await this.client.execute([this.claimStep(request)]);
+    const [result] = await this.client.execute([this.claimStep(request, { isAlone: true })]);
     return toAnswer(request.destination, result);
   }
 
@@ -74,7 +74,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     request: ClaimRequest,
   ): Promise<{ missed: number; answer: ClaimAnswer }> {
     const steps = this.finalizeSteps(claim, outcomes);
-    const results = await this.client.execute([...steps, this.claimStep(request)]);
+    const results = await this.client.execute([...steps, this.claimStep(request, { isAlone: false })]);
     return { missed: this.missed(outcomes, steps, results), answer: toAnswer(request.destination, results.at(-1)) };
   }
 
@@ -82,9 +82,9 @@ export class PostgresDeliveryStore implements DeliveryStore {
     await this.client.query(this.unblockSql, [ids]);
   }
 
-  private claimStep(request: ClaimRequest): Step {
+  private claimStep(request: ClaimRequest, { isAlone }: { readonly isAlone: boolean }): Step {
     const { destination, owner, leaseMs, batchSize, maxAttempts, batchBytes, fromUs } = request;
-    const values = [destination, owner, leaseMs, batchSize, maxAttempts, batchBytes, fromUs ?? null];
+    const values = [destination, owner, leaseMs, batchSize, maxAttempts, batchBytes, fromUs ?? null, isAlone];
     return { statement: this.claiming, values };
   }
 

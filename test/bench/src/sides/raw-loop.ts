@@ -109,7 +109,7 @@ async function step(
   const claiming = client.query<ClaimedRow>({
     name: 'claim',
     text: sql.claim,
-    values: [DESTINATION, 'raw', 30_000, batchSize, 12, 16_777_216, null],
+    values: [DESTINATION, 'raw', 30_000, batchSize, 12, 16_777_216, null, batch === undefined],
     types: AS_TEXT,
   });
   await Promise.all([...sent, claiming, client.query('commit')]);

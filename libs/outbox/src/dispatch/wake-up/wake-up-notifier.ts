@@ -2,21 +2,21 @@ import type { Logger } from '@nestjs/common';
 import { describeError } from '../../errors/index.js';
 import { logLine, waitFor } from '../../runtime/index.js';
 import { notifyDestinations, type SqlClient } from '../../store/index.js';
+import { gapMs } from './gap.js';
 
-/** Shortest time between two statements: what comes meanwhile becomes one. */
-const COALESCE_MS = 5;
 /** Longest wait for the last statement; a database that does not answer must not keep the process. */
 const STOP_TIMEOUT_MS = 2000;
 
 /**
  * Wakes dispatchers of other processes after a COMMIT. The first notification of a quiet period goes at once, what
- * follows is coalesced to one per few milliseconds and process, and never more than one is on its way, so that they
+ * follows is coalesced to one per 5 to 25 ms and process, and never more than one is on its way, so that they
  * take at most one connection of the application's pool. Outside every business transaction, because a notification
  * inside takes a lock of the whole server at commit. It may fail: polling finds the events all the same.
  */
 export class WakeUpNotifier {
   private readonly waiting = new Set<string>();
   private readonly stopping = new AbortController();
+  private wakeUps = 0;
   private sending: Promise<void> | undefined;
   private hasFailed = false;
 
@@ -29,6 +29,7 @@ export class WakeUpNotifier {
   /** Cheap, never throws. */
   notify(destination: string): void {
     this.waiting.add(destination);
+    this.wakeUps += 1;
     this.sending ??= this.sendAll();
   }
 
@@ -44,8 +45,10 @@ export class WakeUpNotifier {
   private async sendAll(): Promise<void> {
     while (this.waiting.size > 0) {
       const destinations = [...this.waiting];
+      const gap = waitFor(gapMs(this.wakeUps), this.stopping.signal);
       this.waiting.clear();
-      await Promise.all([this.send(destinations), waitFor(COALESCE_MS, this.stopping.signal)]);
+      this.wakeUps = 0;
+      await Promise.all([this.send(destinations), gap]);
     }
     // In the same turn as the look above: what is announced from here on starts anew.
     this.sending = undefined;

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { describeError } from '../../errors/index.js';
 import { logLine, Signal } from '../../runtime/index.js';
 import { ApplicationPool, type OutboxNames, WakeUpListener, wakeUpChannel } from '../../store/index.js';
-import { Rescan } from './rescan.js';
+import { LookPacer } from './look-pacer.js';
 import { WakeUpNotifier } from './wake-up-notifier.js';
 
 export interface WakeUpParts {
@@ -30,7 +30,7 @@ export interface WokenLoop {
 export class WakeUp {
   private readonly notifier: WakeUpNotifier | undefined;
   private unsubscribe: () => void = () => undefined;
-  private rescan: Rescan | undefined;
+  private pacer: LookPacer | undefined;
   private listener: WakeUpListener | undefined;
 
   constructor(private readonly parts: WakeUpParts) {
@@ -47,19 +47,19 @@ export class WakeUp {
         logger.error(logLine('wake-up failed, going on', { error: describeError(error) })),
       );
       looks.subscribe((destination) => loop.wake(destination));
-      this.rescan = new Rescan(destinations, (destination) => looks.announce(destination));
-      if (betweenProcesses) this.listen(loop, this.rescan);
+      this.pacer = new LookPacer(destinations, (destination) => looks.announce(destination));
+      if (betweenProcesses) this.listen(loop, this.pacer);
     }
     this.unsubscribe = emitted.subscribe((destination) => {
-      if (this.rescan === undefined) this.notifier?.notify(destination);
-      else this.rescan.wake(destination);
+      if (this.pacer === undefined) this.notifier?.notify(destination);
+      else this.pacer.wake(destination);
     });
   }
 
   /** The loop takes nothing more: from here on the others are told, first of what was committed and not looked for. */
   async leaveLoop(): Promise<void> {
-    this.rescan?.stop();
-    this.rescan = undefined;
+    this.pacer?.stop();
+    this.pacer = undefined;
     await this.listener?.stop();
   }
 
@@ -76,11 +76,11 @@ export class WakeUp {
     await this.notifier?.stop();
   }
 
-  private listen(loop: WokenLoop, rescan: Rescan): void {
+  private listen(loop: WokenLoop, pacer: LookPacer): void {
     const { dataSource, names, logger } = this.parts;
     let isLost = false;
     this.listener = new WakeUpListener(dataSource, wakeUpChannel(names), new ApplicationPool(dataSource), {
-      onWake: (destination) => rescan.wake(destination),
+      onWake: (destination) => pacer.wake(destination),
       onListening: (areArriving) => {
         if (areArriving && isLost) logger.log('wake-ups of other processes arrive again');
         if (areArriving) isLost = false;

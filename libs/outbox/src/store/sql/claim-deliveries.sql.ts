@@ -9,7 +9,9 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  *
  * $1 destination, $2 owner, $3 lease in ms, $4 most deliveries and $6 most bytes of each kind, $5 attempts until dead,
  * $7 null, or the time in µs since 1970 from which unordered deliveries are looked for: left of it the index holds what
- * is finished and not vacuumed yet, and what was late; the caller looks there too, now and then.
+ * is finished and not vacuumed yet, and what was late; the caller looks there too, now and then. $8 whether the commit
+ * need not wait for the disk: a claim that a crash of the server undoes was no claim, and as its token is random, what
+ * its holder writes later meets no other's (docs/decisions/0008).
  *
  * Rides `…_unordered` (destination, available_at, id) and `…_lane` (destination, lane, id); `…_holding` tells the keys
  * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. One row without an `id`:
@@ -29,7 +31,8 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   const free = '(l.lease_until is null or l.lease_until < now())';
   const spent = 'd.lease_until is not null and d.attempts >= $5';
   return `with token as materialized (
-  select nextval('${names.token.replaceAll("'", "''")}') as value
+  select hashtextextended(gen_random_uuid()::text, 0) as value,
+    case when $8 then set_config('synchronous_commit', 'off', true) end as commit
 ), probe as (
   update ${destination} set resume_at = now() + $3 * interval '1 millisecond'
   where destination = $1 and failures > 0 and resume_at <= now()
