@@ -4,6 +4,10 @@ import { type Completion, resolveTables } from '../../libs/outbox/src/config/ind
 import { orderingKey } from '../../libs/outbox/src/event/index.js';
 import { toEventRows } from '../../libs/outbox/src/store/event-rows.js';
 import {
+  type Claim,
+  type ClaimAnswer,
+  type ClaimRequest,
+  type Finalization,
   outboxNames,
   outboxSchemaSql,
   PostgresBreakerStore,
@@ -26,7 +30,7 @@ import {
 } from './delivery-store-contract-harness.js';
 
 /**
- * The database's clock in the hands of the test: functions that come before those of PostgreSQL on the search path.
+ * The database's clock and its dice in the hands of the test: functions that come before those of PostgreSQL on the search path.
  * The statements under test are the real ones.
  */
 const CLOCK_SQL = `
@@ -34,11 +38,15 @@ create schema clock;
 create table clock.reading (value timestamptz not null);
 insert into clock.reading values (to_timestamp(${START_MS} / 1000.0));
 create function clock.now() returns timestamptz language sql stable as 'select value from clock.reading';
-create function clock.clock_timestamp() returns timestamptz language sql volatile as 'select value from clock.reading'`;
+create function clock.clock_timestamp() returns timestamptz language sql volatile as 'select value from clock.reading';
+create function clock.random() returns float8 language sql volatile as 'select 0.0::float8'`;
 
 const names = outboxNames('public', resolveTables());
 /** Lanes that were never claimed have no order among themselves; a comparison with another store needs one. */
 const NUMBER_LANES_SQL = `update ${names.lane} set claimed_at = to_timestamp(lane) where claimed_at = 'epoch'`;
+
+/** Lower bits of a token, without which it is the number of the claim, as in the other store. */
+const RANDOM_BITS = 20n;
 
 const MS = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 
@@ -70,14 +78,27 @@ export async function openPostgresStore(completion: Completion = 'delete'): Prom
     now = ms;
     await rows('update clock.reading set value = to_timestamp($1 / 1000.0)', [now]);
   };
-  class StoreWithNumberedLanes extends PostgresDeliveryStore {
+  class StoreWithNumberedLanesAndClaims extends PostgresDeliveryStore {
     override async prepare(destination: string): Promise<void> {
       await super.prepare(destination);
       await rows(NUMBER_LANES_SQL);
     }
+    override async claim(request: ClaimRequest): Promise<ClaimAnswer> {
+      return numbered(await super.claim(request));
+    }
+    override renew(claim: Claim, ids: readonly string[], leaseMs: number): Promise<number> {
+      return super.renew(withToken(claim), ids, leaseMs);
+    }
+    override finalize(claim: Claim, outcomes: Finalization): Promise<number> {
+      return super.finalize(withToken(claim), outcomes);
+    }
+    override async finalizeAndClaim(claim: Claim, outcomes: Finalization, request: ClaimRequest) {
+      const { missed, answer } = await super.finalizeAndClaim(withToken(claim), outcomes, request);
+      return { missed, answer: numbered(answer) };
+    }
   }
   return {
-    deliveries: new StoreWithNumberedLanes(client, names, completion),
+    deliveries: new StoreWithNumberedLanesAndClaims(client, names, completion),
     breakers: new PostgresBreakerStore(client, names),
     deadLetters: new PostgresDeadLetterStore(client, names),
     async emit(...events) {
@@ -105,6 +126,15 @@ export async function openPostgresStore(completion: Completion = 'delete'): Prom
   };
 }
 
+function numbered(answer: ClaimAnswer): ClaimAnswer {
+  if (answer.kind !== 'claimed') return answer;
+  return { ...answer, claim: { ...answer.claim, token: String(BigInt(answer.claim.token) >> RANDOM_BITS) } };
+}
+
+function withToken(claim: Claim): Claim {
+  return { ...claim, token: String(BigInt(claim.token) << RANDOM_BITS) };
+}
+
 function toStorable({ aggregate, bytes = 10, destination = DESTINATION }: Emitted): StorableEvent {
   return {
     id: randomUUID(),
@@ -125,9 +155,9 @@ const STATE_SQL = `select jsonb_build_object(
   'deliveries', (select coalesce(jsonb_agg(jsonb_build_object('id', d.id::text,
       'status', case d.status when 0 then 'pending' when 1 then 'dead' else 'done' end, 'holdsKey', d.holds_key,
       'attempts', d.attempts, 'availableAt', ${MS('d.available_at')}, 'leaseUntil', ${MS('d.lease_until')},
-      'token', d.lease_version::text, 'error', d.last_error) order by d.id), '[]') from ${names.delivery} d),
+      'token', (d.lease_version >> ${RANDOM_BITS})::text, 'error', d.last_error) order by d.id), '[]') from ${names.delivery} d),
   'lanes', (select coalesce(jsonb_agg(jsonb_build_object('destination', l.destination, 'lane', l.lane,
-      'leaseUntil', ${MS('l.lease_until')}, 'token', l.lease_version::text) order by l.destination, l.lane), '[]')
+      'leaseUntil', ${MS('l.lease_until')}, 'token', (l.lease_version >> ${RANDOM_BITS})::text) order by l.destination, l.lane), '[]')
     from ${names.lane} l where l.lease_version <> 0),
   'breakers', (select coalesce(jsonb_agg(jsonb_build_object('destination', t.destination, 'failures', t.failures,
       'resumeAt', ${MS('t.resume_at')}) order by t.destination), '[]')

@@ -38,7 +38,10 @@ const NAMES: [string, OutboxSchemaOptions][] = [
 /** Of the names that the library uses by itself; no statement may find them. */
 const DECOYS = ['event', 'delivery', 'delivery_archive', 'lane', 'aggregate', 'destination', 'schema_version']
   .map((name) => `create table public.outbox_${name} (decoy text)`)
-  .concat('create view public.outbox_event_status as select 1 as decoy');
+  .concat(
+    'create view public.outbox_event_status as select 1 as decoy',
+    'create sequence public.outbox_delivery_token',
+  );
 
 const OUR_TABLES = `select table_schema, table_name from information_schema.tables
   where table_schema not in ('pg_catalog', 'information_schema', 'public')`;
@@ -46,7 +49,8 @@ const OUR_TABLES = `select table_schema, table_name from information_schema.tabl
 const CHECK_DECOYS = `select (select count(*)::int from outbox_event) + (select count(*)::int from outbox_delivery)
   + (select count(*)::int from outbox_delivery_archive) + (select count(*)::int from outbox_lane)
   + (select count(*)::int from outbox_aggregate) + (select count(*)::int from outbox_destination)
-  + (select count(*)::int from outbox_schema_version) as rows`;
+  + (select count(*)::int from outbox_schema_version) as rows,
+  (select is_called from outbox_delivery_token) as "isCalled"`;
 
 const LISTENERS = `select pid from pg_stat_activity
   where datname = current_database() and application_name like '%:outbox-listen' and query like 'listen%'`;
@@ -83,7 +87,7 @@ describe.each(NAMES)('with %s, and tables of the default names in public that ar
     return app;
   };
   const untouched = async (): Promise<void> =>
-    expect(await database.query(CHECK_DECOYS)).toEqual([{ rows: 0 }]);
+    expect(await database.query(CHECK_DECOYS)).toEqual([{ rows: 0, isCalled: false }]);
 
   it('migrations go up, down and up again, and leave nothing when they are down', async () => {
     await dataSource.runMigrations();

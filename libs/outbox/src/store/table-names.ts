@@ -10,6 +10,8 @@ export interface OutboxNames {
   readonly destination: string;
   /** Finished deliveries with completion `archive`. */
   readonly archive: string;
+  /** Sequence of the fencing tokens. */
+  readonly token: string;
   /** View for people: a line for each event and destination. */
   readonly status: string;
   readonly version: string;
@@ -34,6 +36,7 @@ export function outboxNames(schema: string, tables: Required<OutboxTableOptions>
     aggregate: qualified(tables.aggregate),
     destination: qualified(tables.destination),
     archive: qualified(`${tables.delivery}_archive`),
+    token: qualified(`${tables.delivery}_token`),
     status: qualified(`${tables.event}_status`),
     version: qualified(VERSION_TABLE),
     index: (table, suffix) => quoteIdentifier(`${tables[table]}_${suffix}`),

@@ -16,6 +16,7 @@ export function eventLogAndDeliveryQueue(names: OutboxNames): SchemaStep {
     up: [
       eventLog(names),
       `create index ${names.index('event', 'created_at')} on ${names.event} using brin (created_at)`,
+      `create sequence ${names.token} as bigint`,
       deliveryQueue(names),
       `create unique index ${names.index('delivery', 'event')} on ${names.delivery} (event_id, destination)`,
       `create index ${names.index('delivery', 'unordered')} on ${names.delivery} (destination, available_at, id) where status = 0 and lane is null`,
@@ -56,6 +57,7 @@ export function eventLogAndDeliveryQueue(names: OutboxNames): SchemaStep {
     down: [
       `drop view ${names.status}`,
       `drop table ${names.destination}, ${names.aggregate}, ${names.lane}, ${names.archive}, ${names.delivery}, ${names.event}`,
+      `drop sequence ${names.token}`,
     ],
   };
 }

@@ -10,8 +10,8 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  * $1 destination, $2 owner, $3 lease in ms, $4 most deliveries and $6 most bytes of each kind, $5 attempts until dead,
  * $7 null, or the time in µs since 1970 from which unordered deliveries are looked for: left of it the index holds what
  * is finished and not vacuumed yet, and what was late; the caller looks there too, now and then. $8 whether the commit
- * need not wait for the disk: a claim that a crash of the server undoes was no claim, and as its token is random, what
- * its holder writes later meets no other's (docs/decisions/0008).
+ * need not wait for the disk: a claim that a crash of the server undoes was no claim. The crash sets the sequence back as
+ * well; so the lower bits of a token are random, and what its holder writes later meets no other's (docs/decisions/0008).
  *
  * Rides `…_unordered` (destination, available_at, id) and `…_lane` (destination, lane, id); `…_holding` tells the keys
  * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. One row without an `id`:
@@ -31,7 +31,7 @@ export function claimDeliveriesSql(names: OutboxNames): string {
   const free = '(l.lease_until is null or l.lease_until < now())';
   const spent = 'd.lease_until is not null and d.attempts >= $5';
   return `with token as materialized (
-  select hashtextextended(gen_random_uuid()::text, 0) as value,
+  select (nextval('${names.token.replaceAll("'", "''")}') << 20) | floor(random() * 1048576)::bigint as value,
     case when $8 then set_config('synchronous_commit', 'off', true) end as commit
 ), probe as (
   update ${destination} set resume_at = now() + $3 * interval '1 millisecond'
