@@ -84,7 +84,8 @@ module.exports = {
       severity: 'error',
       comment: 'What the library imports stands in libs/outbox/package.json, as a dependency or a peer.',
       from: { path: SOURCE },
-      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'unknown'] },
+      // An optional peer is also found in `peerDependenciesMeta`, which the cruiser takes for no declaration at all.
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'unknown'], dependencyTypesNot: ['npm-peer'] },
     },
   ],
   options: {

@@ -13,8 +13,12 @@ export default defineConfig({
     // Tests run against the sources. The longer names come first: an alias also matches what begins with it.
     alias: [
       {
-        find: /^nestjs-transactional-outbox\/(http|memory)$/,
+        find: /^nestjs-transactional-outbox\/(client-proxy|http|kafka|memory|nats|rabbitmq|redis-streams|sqs)$/,
         replacement: source('outbox/src/transports/$1/index.ts'),
+      },
+      {
+        find: /^nestjs-transactional-outbox\/testing\/transport-contract$/,
+        replacement: source('outbox/src/testing/transport-contract/index.ts'),
       },
       { find: /^nestjs-transactional-outbox\/testing$/, replacement: source('outbox/src/testing/index.ts') },
       { find: /^nestjs-transactional-outbox$/, replacement: source('outbox/src/index.ts') },

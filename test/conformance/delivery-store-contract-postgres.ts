@@ -59,6 +59,8 @@ export async function openPostgresStore(completion: Completion = 'delete'): Prom
     max: 1,
     options: '-c search_path=clock,pg_catalog,public -c synchronous_commit=off',
   });
+  // A connection that is being closed when the database is dropped says so, and nobody needs to know.
+  pool.on('error', () => undefined);
   await pool.query(outboxSchemaSql());
   const client: SqlClient & SqlSteps = {
     query: (text, values) => pool.query(text, [...values]),

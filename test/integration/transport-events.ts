@@ -7,6 +7,7 @@ export function outgoingEvent(envelope: Partial<EventEnvelope> = {}, attempt = 1
   return {
     destination: 'shipping',
     attempt,
+    redrives: 0,
     envelope: {
       id: newEventId(),
       type: 'order.placed',

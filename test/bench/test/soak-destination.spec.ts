@@ -14,7 +14,7 @@ function event(aggregateId: string, sequence: bigint | undefined, attempt = 1): 
     sequence,
     createdAt: new Date(0),
   };
-  return { envelope, destination: 'shaky', attempt };
+  return { envelope, destination: 'shaky', attempt, redrives: 0 };
 }
 
 describe('a destination of the soak', () => {

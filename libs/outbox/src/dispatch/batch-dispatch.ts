@@ -200,11 +200,11 @@ export class BatchDispatch {
 function sendablesOf(deliveries: readonly ClaimedDelivery[], destination: string): Sendable[] {
   const heldKeys = new Set<string>();
   const sendables: Sendable[] = [];
-  for (const { id, orderingKey, envelope, attempts } of deliveries) {
+  for (const { id, orderingKey, envelope, attempts, redrives } of deliveries) {
     if (envelope === undefined) {
       if (orderingKey !== undefined) heldKeys.add(orderingKey);
     } else if (orderingKey === undefined || !heldKeys.has(orderingKey)) {
-      sendables.push({ id, orderingKey, event: { envelope, destination, attempt: attempts } });
+      sendables.push({ id, orderingKey, event: { envelope, destination, attempt: attempts, redrives } });
     }
   }
   return sendables;

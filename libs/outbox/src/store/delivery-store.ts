@@ -20,8 +20,10 @@ export interface ClaimRequest {
 /** One event on its way to one destination, under the token of its claim. */
 export interface ClaimedDelivery {
   readonly id: string;
-  /** Attempts including this one. */
+  /** Attempts including this one, since the last redrive. */
   readonly attempts: number;
+  /** How often it was put back from the dead letters. */
+  readonly redrives: number;
   /** 64-bit key of the aggregate; undefined for unordered events. */
   readonly orderingKey: string | undefined;
   /** Milliseconds since the delivery was written, by the database's clock. */

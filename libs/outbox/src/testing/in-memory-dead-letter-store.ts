@@ -11,7 +11,9 @@ export class InMemoryDeadLetterStore implements DeadLetterStore {
   async redrive(filter: DeadLetterFilter): Promise<number> {
     const letters = this.selected(filter);
     const availableAt = this.queue.clock();
-    for (const letter of letters) Object.assign(letter, { status: 'pending', attempts: 0, availableAt });
+    for (const letter of letters) {
+      Object.assign(letter, { status: 'pending', attempts: 0, redrives: letter.redrives + 1, availableAt });
+    }
     return letters.length;
   }
 

@@ -99,8 +99,8 @@ export class InMemoryDeliveryStore implements DeliveryStore {
 }
 
 function toClaimed(delivery: InMemoryDelivery, now: number): ClaimedDelivery {
-  const { id, attempts, orderingKey, envelope, createdAt } = delivery;
-  return { id, attempts, orderingKey, ageMs: now - createdAt, envelope, problem: undefined };
+  const { id, attempts, redrives, orderingKey, envelope, createdAt } = delivery;
+  return { id, attempts, redrives, orderingKey, ageMs: now - createdAt, envelope, problem: undefined };
 }
 
 function toReaped(delivery: InMemoryDelivery): ReapedDelivery {

@@ -19,6 +19,7 @@ export interface InMemoryDelivery {
   /** While it waits or is dead, later events of its key stay where they are. */
   holdsKey: boolean;
   attempts: number;
+  redrives: number;
   availableAt: number;
   leaseUntil: number | undefined;
   /** Of the last claim, also when its lease is over; 0 before the first one. */
@@ -80,6 +81,7 @@ export class InMemoryQueue {
       status: 'pending',
       holdsKey: false,
       attempts: 0,
+      redrives: 0,
       availableAt: now,
       leaseUntil: undefined,
       token: 0,

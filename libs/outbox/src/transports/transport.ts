@@ -6,8 +6,10 @@ export interface OutgoingEvent {
   readonly envelope: EventEnvelope;
   /** Name of the destination, as in the configuration. */
   readonly destination: string;
-  /** Which attempt this is, from 1. */
+  /** Which attempt this is, from 1; a redrive counts from 1 again. */
   readonly attempt: number;
+  /** How often somebody redrove the event: what a destination deduplicates by has to differ then. */
+  readonly redrives: number;
 }
 
 /** What a transport promises. The contract suite tests exactly what is declared here. */

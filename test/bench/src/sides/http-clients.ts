@@ -33,6 +33,7 @@ export function prepareEvents(count: number): readonly OutgoingEvent[] {
     },
     destination: DESTINATION,
     attempt: 1,
+    redrives: 0,
   }));
 }
 

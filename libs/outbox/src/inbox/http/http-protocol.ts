@@ -3,10 +3,17 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { InboxRefusedError, InboxUnavailableError } from '../../errors/index.js';
 import type { ReceivedEvent } from '../../event/index.js';
+import { decodeHeaderValue, prefixedAttributes } from '../cloud-event/prefixed-attributes.js';
+import { type ReceivedMessage, readCloudEvent } from '../cloud-event/read-cloud-event.js';
 import type { InboundProtocol } from '../inbound-protocol.js';
 import type { InboxResult } from '../inbox-message.js';
-import { type InboundRequest, type RawBodyLimits, requireRawBody } from './inbound-request.js';
-import { readCloudEvent } from './read-cloud-event.js';
+import {
+  headerOf,
+  type InboundRequest,
+  mediaTypeOfRequest,
+  type RawBodyLimits,
+  requireRawBody,
+} from './inbound-request.js';
 import { toHttpException } from './to-http-exception.js';
 import type { WebhookVerifier } from './webhook-verifier.js';
 
@@ -29,7 +36,9 @@ export class HttpProtocol implements InboundProtocol {
     if (!isUtf8(bytes)) throw new InboxRefusedError('the body is not encoded in UTF-8.', 400);
     const body = bytes.toString('utf8');
     this.verifier.verify(request, body);
-    return readCloudEvent(request, body);
+    const event = readCloudEvent(messageOf(request, body));
+    requireSameId(request, event.id);
+    return event;
   }
 
   /** 200 for a duplicate, whatever status the handler's method has: for the sender, done is done. */
@@ -49,4 +58,24 @@ export class HttpProtocol implements InboundProtocol {
     }
     return toHttpException(error);
   }
+}
+
+function messageOf(request: InboundRequest, body: string): ReceivedMessage {
+  return {
+    mediaType: mediaTypeOfRequest(request),
+    body,
+    attributesAre: 'ce- headers',
+    attributes: () => {
+      const headers = Object.keys(request.headers).map((name) => [name, headerOf(request, name) ?? ''] as const);
+      const encoded = Object.entries(prefixedAttributes(headers, 'ce-'));
+      return Object.fromEntries(encoded.map(([name, value]) => [name, decodeHeaderValue(`ce-${name}`, value)]));
+    },
+  };
+}
+
+/** The signature covers webhook-id, not the ce- headers; what is deduplicated must be what was signed. */
+function requireSameId(request: InboundRequest, id: string): void {
+  const signedId = headerOf(request, 'webhook-id');
+  if (signedId === undefined || signedId === id) return;
+  throw new InboxRefusedError('webhook-id is not the id of the CloudEvent.', 400);
 }

@@ -1,4 +1,5 @@
 import { InboxRefusedError, InboxUnavailableError } from '../../errors/index.js';
+import { isJson, mediaTypeOf } from '../cloud-event/media-type.js';
 
 /** What Express and Fastify requests have in common, as far as it matters here. */
 export interface InboundRequest {
@@ -14,12 +15,8 @@ export function headerOf(request: InboundRequest, name: string): string | undefi
 }
 
 /** Media type without parameters, in lower case. */
-export function mediaTypeOf(request: InboundRequest): string {
-  return (headerOf(request, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-}
-
-export function isJson(mediaType: string): boolean {
-  return mediaType === 'application/json' || mediaType.endsWith('+json');
+export function mediaTypeOfRequest(request: InboundRequest): string {
+  return mediaTypeOf(headerOf(request, 'content-type'));
 }
 
 export interface RawBodyLimits {
@@ -35,7 +32,7 @@ export interface RawBodyLimits {
  */
 export function requireRawBody(request: InboundRequest, platform: string, limits: RawBodyLimits): Buffer {
   const { rawBody } = request;
-  const mediaType = mediaTypeOf(request);
+  const mediaType = mediaTypeOfRequest(request);
   if (!isJson(mediaType)) {
     throw new InboxRefusedError(
       `content-type is ${JSON.stringify(mediaType)}; events come as application/cloudevents+json, or as application/json with ce- headers.`,

@@ -88,6 +88,7 @@ function deliveryQueue(names: OutboxNames): string {
   holds_key boolean not null default false,
   payload_bytes integer not null,
   attempts integer not null default 0,
+  redrives integer not null default 0,
   available_at timestamptz not null default clock_timestamp(),
   lease_owner text,
   lease_until timestamptz,

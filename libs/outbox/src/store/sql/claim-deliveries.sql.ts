@@ -96,9 +96,9 @@ export function claimDeliveriesSql(names: OutboxNames): string {
     lease_version = case when ${spent} then d.lease_version else (select value from token) end,
     last_error = case when ${spent} then '${REAPED_ERROR}' else d.last_error end
   where d.id = any (array(select id from taken))
-  returning d.id, d.event_id, d.status, d.ordering_key, d.attempts, d.created_at
+  returning d.id, d.event_id, d.status, d.ordering_key, d.attempts, d.redrives, d.created_at
 )
-select c.id, c.event_id, c.status, c.ordering_key, c.attempts, date_part('epoch', now() - c.created_at) * 1000 as age_ms,
+select c.id, c.event_id, c.status, c.ordering_key, c.attempts, c.redrives, date_part('epoch', now() - c.created_at) * 1000 as age_ms,
   e.id as logged_id, e.type, e.aggregatetype, e.aggregateid, e.payload, e.headers, e.version, e.sequence,
   date_part('epoch', e.created_at) * 1000 as created_ms,
   case when c.id is null or c.id = (select min(id) from claimed) then json_build_object(

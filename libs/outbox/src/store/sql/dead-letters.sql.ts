@@ -17,7 +17,7 @@ order by d.id limit $3`;
 export function redriveDeadLettersSql(names: OutboxNames): string {
   return `with redriven as (
   update ${names.delivery} d
-  set status = 0, attempts = 0, available_at = clock_timestamp(), lease_owner = null, lease_until = null
+  set status = 0, attempts = 0, redrives = d.redrives + 1, available_at = clock_timestamp(), lease_owner = null, lease_until = null
   where ${SELECTED}
   returning d.id
 )

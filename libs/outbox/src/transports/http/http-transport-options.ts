@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import { CloudEvent } from 'cloudevents';
 import { ConfigurationError } from '../../errors/index.js';
 import type { PublishOutcome } from '../publish-outcome.js';
+import { requireWhole } from '../require-whole.js';
+import { requireSource } from '../source.js';
 import type { OutgoingEvent } from '../transport.js';
 import { AddressPolicy } from './address-policy.js';
 import { guardedLookup, systemLookup } from './guarded-lookup.js';
@@ -71,16 +72,16 @@ export function resolveHttpOptions(options: HttpTransportOptions): ResolvedHttpO
   const isFixed = typeof options.url !== 'function';
   return {
     url: typeof options.url === 'function' ? options.url : fixedTarget(options.url, addressPolicy),
-    source: requireSource(options.source ?? '/nestjs-transactional-outbox'),
+    source: requireSource('HttpTransport', options.source),
     signer: resolveSigner(options),
     headers: requireStaticHeaders(options.headers ?? {}),
-    timeoutMs: requireWhole('timeoutMs', options.timeoutMs ?? 10_000, 1),
-    maxResponseBytes: requireWhole('maxResponseBytes', options.maxResponseBytes ?? 65_536, 0),
-    maxRetryAfterMs: requireWhole('maxRetryAfterMs', options.maxRetryAfterMs ?? 3_600_000, 1),
+    timeoutMs: wholeOption('timeoutMs', options.timeoutMs ?? 10_000, 1),
+    maxResponseBytes: wholeOption('maxResponseBytes', options.maxResponseBytes ?? 65_536, 0),
+    maxRetryAfterMs: wholeOption('maxRetryAfterMs', options.maxRetryAfterMs ?? 3_600_000, 1),
     unreachableDelayMs: isFixed
       ? undefined
-      : requireWhole('unreachableDelayMs', options.unreachableDelayMs ?? 30_000, 1000),
-    connections: requireWhole('connections', options.connections ?? 32, 1),
+      : wholeOption('unreachableDelayMs', options.unreachableDelayMs ?? 30_000, 1000),
+    connections: wholeOption('connections', options.connections ?? 32, 1),
     classify: options.classify ?? (() => undefined),
     addressPolicy,
     lookup: addressPolicy === undefined ? options.lookup : guardedLookup(options.lookup ?? systemLookup, addressPolicy),
@@ -111,19 +112,6 @@ function fixedTarget(url: string, addressPolicy: AddressPolicy | undefined): URL
   }
 }
 
-/** The envelope library knows what a URI reference is; asking it here spares a dead letter per event later. */
-function requireSource(source: string): string {
-  try {
-    new CloudEvent({ id: 'probe', type: 'probe', source });
-    return source;
-  } catch (error) {
-    throw new ConfigurationError('HttpTransport: "source" must be a URI reference, for example "/orders".', error);
-  }
-}
-
-function requireWhole(name: string, value: number, min: number): number {
-  if (Number.isSafeInteger(value) && value >= min && value <= MAX_TIMER_MS) return value;
-  throw new ConfigurationError(
-    `HttpTransport: "${name}" is ${value}; it must be a whole number from ${min} to ${MAX_TIMER_MS}.`,
-  );
+function wholeOption(name: string, value: number, min: number): number {
+  return requireWhole('HttpTransport', name, value, { min, max: MAX_TIMER_MS });
 }

@@ -1,17 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'undici';
-import { describeError } from '../../errors/index.js';
-import { envelopeToCloudEvent } from '../../event/index.js';
 import { wallClockMs } from '../../runtime/index.js';
+import { isDead, STRUCTURED_TYPE, toStructuredCloudEvent } from '../cloud-event-message.js';
 import type { PublishOutcome } from '../publish-outcome.js';
 import type { OutgoingEvent, Transport, TransportCapabilities } from '../transport.js';
 import { exchange } from './exchange.js';
 import { exchangeOutcome } from './exchange-outcome.js';
 import { type HttpTransportOptions, type ResolvedHttpOptions, resolveHttpOptions } from './http-transport-options.js';
 import { parseTarget, TargetRefusedError } from './target.js';
-
-/** Spelled as the CloudEvents HTTP binding spells it. */
-const CONTENT_TYPE = 'application/cloudevents+json; charset=UTF-8';
 
 /**
  * Publishes each event as one POST of a CloudEvent in structured JSON, signed as Standard Webhooks when there is a
@@ -54,8 +50,9 @@ export class HttpTransport implements Transport {
   async #publishOne(event: OutgoingEvent, signal: AbortSignal): Promise<PublishOutcome> {
     const target = this.#targetOf(event);
     if (target instanceof TargetRefusedError) return { kind: 'dead', error: target.message };
-    const body = this.#bodyOf(event);
-    if (!Buffer.isBuffer(body)) return body;
+    const text = toStructuredCloudEvent(event, this.#options.source);
+    if (isDead(text)) return text;
+    const body = Buffer.from(text);
     const request = { url: target, headers: this.#headersOf(event, body), body };
     const result = await exchange(this.#agent, request, this.#options, [signal, this.#closing.signal]);
     return exchangeOutcome(result, target.origin, this.#options);
@@ -73,19 +70,10 @@ export class HttpTransport implements Transport {
     }
   }
 
-  /** An event that CloudEvents cannot express will not become expressible: a dead letter, not a retry. */
-  #bodyOf(event: OutgoingEvent): Buffer | PublishOutcome {
-    try {
-      return Buffer.from(envelopeToCloudEvent(event.envelope, this.#options.source).toString());
-    } catch (error) {
-      return { kind: 'dead', error: `the event cannot be written as a CloudEvent: ${describeError(error)}` };
-    }
-  }
-
   #headersOf(event: OutgoingEvent, body: Buffer): Record<string, string> {
     const { headers, signer } = this.#options;
     const { id } = event.envelope;
-    const own = { ...headers, 'content-type': CONTENT_TYPE, 'webhook-id': id };
+    const own = { ...headers, 'content-type': STRUCTURED_TYPE, 'webhook-id': id };
     return signer === undefined ? own : { ...own, ...signer.sign(id, wallClockMs(), body) };
   }
 }

@@ -1,8 +1,9 @@
 import { OutboxError } from '../../errors/index.js';
-import { orderingKey } from '../../event/index.js';
 import { waitFor } from '../../runtime/index.js';
+import { orderedKey } from '../ordered-key.js';
 import { delivered, held, type PublishOutcome } from '../publish-outcome.js';
 import type { OutgoingEvent, Transport, TransportCapabilities } from '../transport.js';
+import { untilAborted } from '../until-aborted.js';
 
 export interface MemoryTransportOptions {
   /**
@@ -83,7 +84,7 @@ export class MemoryTransport implements Transport {
     const blockedKeys = new Set<string>();
     const outcomes: PublishOutcome[] = [];
     for (const event of batch) {
-      const key = keyOf(event);
+      const key = orderedKey(event);
       const isHeld = signal.aborted || (key !== undefined && blockedKeys.has(key));
       const outcome = isHeld ? held : await this.#ask(event, respond, signal);
       if (key !== undefined && outcome.kind !== 'delivered') blockedKeys.add(key);
@@ -94,7 +95,7 @@ export class MemoryTransport implements Transport {
 
   async #ask(event: OutgoingEvent, respond: Respond, signal: AbortSignal): Promise<PublishOutcome> {
     this.#received.push(event);
-    const outcome = await untilAborted(Promise.resolve(respond(event, event.attempt)), signal);
+    const outcome = await untilAborted(Promise.resolve(respond(event, event.attempt)), signal, unanswered);
     if (outcome.kind === 'delivered') {
       this.#accepted.push(event);
       this.#wakeWaiting();
@@ -116,17 +117,7 @@ interface Waiting {
   readonly reached: AbortController;
 }
 
-/** Undefined for unordered events: they neither hold others nor are held. */
-function keyOf({ envelope }: OutgoingEvent): string | undefined {
-  return envelope.sequence === undefined ? undefined : orderingKey(envelope.aggregateType, envelope.aggregateId);
-}
-
 /** An answer that never comes must not outlive the call. */
-function untilAborted(answer: Promise<PublishOutcome>, signal: AbortSignal): Promise<PublishOutcome> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => resolve({ kind: 'retry', error: 'the call was aborted before the answer came.' });
-    const settled = answer.finally(() => signal.removeEventListener('abort', abort));
-    signal.addEventListener('abort', abort, { once: true });
-    settled.then(resolve, reject);
-  });
+function unanswered(): PublishOutcome {
+  return { kind: 'retry', error: 'the call was aborted before the answer came.' };
 }

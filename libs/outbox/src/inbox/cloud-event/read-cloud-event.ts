@@ -1,26 +1,35 @@
 import { CloudEvent, ValidationError } from 'cloudevents';
 import { InboxRefusedError } from '../../errors/index.js';
 import { cloudEventToReceivedEvent, type ReceivedEvent } from '../../event/index.js';
-import { binaryAttributes } from './binary-attributes.js';
-import { headerOf, type InboundRequest, isJson, mediaTypeOf } from './inbound-request.js';
+import { isJson } from './media-type.js';
 
 const STRUCTURED = 'application/cloudevents';
 const BATCH = 'application/cloudevents-batch';
 
+/** What a protocol has received, before anybody has looked into it. */
+export interface ReceivedMessage {
+  /** Lower case, without parameters; empty when nothing was said. */
+  readonly mediaType: string;
+  readonly body: string;
+  /** What is beside the body and carries attributes in binary mode, for messages: `ce- headers`. */
+  readonly attributesAre: string;
+  /** Those attributes by their names; empty when there are none. */
+  attributes(): Readonly<Record<string, string>>;
+}
+
 /**
- * Reads a CloudEvent 1.0 in structured or binary mode (CloudEvents HTTP Protocol Binding).
+ * Reads a CloudEvent 1.0 in structured or binary mode, whatever protocol it came by.
  *
  * @throws InboxRefusedError 400 when it is none, 422 for batches and binary data.
  */
-export function readCloudEvent(request: InboundRequest, body: string): ReceivedEvent {
-  const mediaType = mediaTypeOf(request);
+export function readCloudEvent(message: ReceivedMessage): ReceivedEvent {
+  const { mediaType, body } = message;
   if (mediaType.startsWith(BATCH)) {
     throw new InboxRefusedError('batches of events are not taken here; send each event by itself.', 422);
   }
-  const attributes = mediaType.startsWith(STRUCTURED) ? structuredAttributes(body) : binaryModeEvent(request, body);
+  const attributes = mediaType.startsWith(STRUCTURED) ? structuredAttributes(body) : binaryModeEvent(message);
   requireIdentity(attributes);
   const received = cloudEventToReceivedEvent(validate(attributes));
-  requireSameId(request, received.id);
   // The package fills in the present for a time that is missing, which would be this delivery's and not the event's.
   return attributes.time === undefined ? { ...received, createdAt: undefined } : received;
 }
@@ -36,15 +45,16 @@ function structuredAttributes(body: string): Attributes {
   return Object.fromEntries(Object.entries(event).filter(([name, value]) => value !== null || name === 'data'));
 }
 
-function binaryModeEvent(request: InboundRequest, body: string): Attributes {
-  const attributes = binaryAttributes(request);
+function binaryModeEvent(message: ReceivedMessage): Attributes {
+  const { mediaType, body } = message;
+  const attributes = message.attributes();
   if (Object.keys(attributes).length === 0) {
     throw new InboxRefusedError(
-      'the request is no CloudEvent: it has neither content-type application/cloudevents+json nor ce- headers.',
+      `the message is no CloudEvent: it has neither content-type application/cloudevents+json nor ${message.attributesAre}.`,
       400,
     );
   }
-  return { ...attributes, datacontenttype: mediaTypeOf(request), data: body === '' ? undefined : parseJson(body) };
+  return { ...attributes, datacontenttype: mediaType, data: body === '' ? undefined : parseJson(body) };
 }
 
 /** The package would make up an id that is missing, and with it a new event at every delivery. */
@@ -79,13 +89,6 @@ function problemsOf(error: unknown): string[] {
     return `${instancePath.slice(1)} ${message}`.trim();
   });
   return complaints.length > 0 ? complaints : error.message.split('\n', 1);
-}
-
-/** The signature covers webhook-id, not the ce- headers; what is deduplicated must be what was signed. */
-function requireSameId(request: InboundRequest, id: string): void {
-  const signedId = headerOf(request, 'webhook-id');
-  if (signedId === undefined || signedId === id) return;
-  throw new InboxRefusedError('webhook-id is not the id of the CloudEvent.', 400);
 }
 
 function parseJson(text: string): unknown {

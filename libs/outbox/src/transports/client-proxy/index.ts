@@ -1,0 +1,5 @@
+export {
+  ClientProxyTransport,
+  type ClientProxyTransportOptions,
+  type EmittingClient,
+} from './client-proxy-transport.js';

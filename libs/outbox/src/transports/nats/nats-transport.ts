@@ -1,0 +1,94 @@
+import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
+import { type NatsConnection, headers as natsHeaders } from '@nats-io/transport-node';
+import { type CloudEventMessage, JSON_TYPE, toCloudEventMessage } from '../cloud-event-message.js';
+import { dedupeId } from '../dedupe-id.js';
+import { encodeBatch } from '../encode-batch.js';
+import { Link } from '../link.js';
+import { percentEncode } from '../percent-encode.js';
+import { delivered, type PublishOutcome } from '../publish-outcome.js';
+import type { OutgoingEvent, Transport, TransportCapabilities } from '../transport.js';
+import { unanswered } from '../unanswered.js';
+import { untilAborted } from '../until-aborted.js';
+import { natsFailure } from './nats-failure.js';
+import { type NatsTransportOptions, type ResolvedNatsOptions, resolveNatsOptions } from './nats-transport-options.js';
+
+/** Of the CloudEvents binding for NATS, binary mode. */
+const ATTRIBUTE_PREFIX = 'ce-';
+
+interface JetStreamLink {
+  readonly connection: NatsConnection;
+  readonly client: JetStreamClient;
+}
+
+/**
+ * Publishes to streams of NATS JetStream. `delivered` means that the stream acknowledged the message; a stream that has it
+ * already, by its `Nats-Msg-Id` within the `duplicate_window`, says so, and it counts as delivered.
+ *
+ * The payload is the data; the CloudEvents attributes are headers with the prefix `ce-`.
+ */
+export class NatsTransport implements Transport {
+  /** Two messages of one connection may have different fates, so an aggregate's next one waits for the acknowledgement. */
+  readonly capabilities: TransportCapabilities = { batch: true, keepsOrderPerKey: false, deduplicates: true };
+  readonly #options: ResolvedNatsOptions;
+  readonly #link: Link<JetStreamLink>;
+
+  /** @throws ConfigurationError when an option is missing or out of its bounds. */
+  constructor(options: NatsTransportOptions) {
+    this.#options = resolveNatsOptions(options);
+    this.#link = new Link({ open: () => this.#open(), close: ({ connection }) => connection.close() });
+  }
+
+  async connect(): Promise<void> {
+    await this.#link.get();
+  }
+
+  publish(batch: readonly OutgoingEvent[], signal: AbortSignal): Promise<readonly PublishOutcome[]> {
+    return this.#link.publish(batch, signal, async ({ client }) => {
+      const { source } = this.#options;
+      const { encoded, outcomes } = encodeBatch(batch, (event) => toCloudEventMessage(event, source));
+      const publishing = encoded.map(async ({ event, message }) => {
+        outcomes.set(event, await this.#publishOne(client, event, message));
+      });
+      await untilAborted(Promise.all(publishing), signal, () => undefined);
+      return batch.map((event) => outcomes.get(event) ?? unanswered);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  async #open(): Promise<JetStreamLink> {
+    const connection = await this.#options.connect();
+    const link: JetStreamLink = { connection, client: jetstream(connection) };
+    void connection.closed().then(() => this.#link.drop(link));
+    return link;
+  }
+
+  /** Never rejects. */
+  async #publishOne(
+    client: JetStreamClient,
+    event: OutgoingEvent,
+    message: CloudEventMessage,
+  ): Promise<PublishOutcome> {
+    const subject = this.#options.subject(event);
+    try {
+      const { duplicate } = await client.publish(subject, message.body, {
+        msgID: dedupeId(event),
+        headers: headersOf(message),
+        timeout: this.#options.ackTimeoutMs,
+      });
+      return duplicate ? { kind: 'delivered', duplicate } : delivered;
+    } catch (error) {
+      return natsFailure(error, subject);
+    }
+  }
+}
+
+function headersOf({ attributes }: CloudEventMessage): ReturnType<typeof natsHeaders> {
+  const headers = natsHeaders();
+  headers.set('content-type', JSON_TYPE);
+  for (const [name, value] of Object.entries(attributes))
+    headers.set(`${ATTRIBUTE_PREFIX}${name}`, percentEncode(value));
+  return headers;
+}

@@ -1,0 +1,2 @@
+export { RabbitmqTransport } from './rabbitmq-transport.js';
+export type { RabbitmqTransportOptions } from './rabbitmq-transport-options.js';

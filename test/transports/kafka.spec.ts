@@ -1,0 +1,141 @@
+import { type Consumer, Kafka, type KafkaMessage, logLevel } from 'kafkajs';
+import { type KafkaProducer, KafkaTransport } from 'nestjs-transactional-outbox/kafka';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
+import { outgoingEvent, publishOne } from '../integration/transport-events.js';
+import { type KafkaCluster, mayLackKafka, startKafkaCluster } from '../support/kafka-cluster.js';
+import { itKeepsTheContract } from './contract.js';
+import { Arrivals, binaryEvent } from './held-events.js';
+
+const TOPIC = 'outbox.event.order';
+const FAST = { retry: { retries: 0 }, connectionTimeout: 1000, logLevel: logLevel.NOTHING };
+
+describe.skipIf(mayLackKafka)('KafkaTransport', () => {
+  const arrivals = new Arrivals<HeldEvent & { partition: number; key: string }>();
+  let cluster: KafkaCluster;
+  let consumer: Consumer;
+  beforeAll(async () => {
+    cluster = await startKafkaCluster();
+    const kafka = new Kafka({ brokers: cluster.brokers, logLevel: logLevel.NOTHING });
+    const admin = kafka.admin();
+    await admin.connect();
+    await admin.fetchTopicMetadata({ topics: [TOPIC] }); // makes it
+    await admin.disconnect();
+    consumer = kafka.consumer({ groupId: 'test', maxWaitTimeInMs: 50 });
+    const hasJoined = new Promise<void>((resolve) => consumer.on('consumer.group_join', () => resolve()));
+    await consumer.connect();
+    await consumer.subscribe({ topic: TOPIC, fromBeginning: true });
+    await consumer.run({
+      eachMessage: async ({ message, partition }) =>
+        arrivals.add({ ...toHeldEvent(message), partition, key: String(message.key) }),
+    });
+    await hasJoined;
+  });
+  afterAll(async () => {
+    await consumer.disconnect();
+    await cluster.close();
+  });
+
+  const open = (): KafkaTransport =>
+    new KafkaTransport({ kafka: { brokers: cluster.brokers }, maxMessageBytes: 100_000 });
+
+  itKeepsTheContract(
+    {
+      open: () => (cluster === undefined ? new KafkaTransport({ kafka: { brokers: ['127.0.0.1:1'] } }) : open()),
+      openUnreachable: () => new KafkaTransport({ kafka: { brokers: ['127.0.0.1:1'], ...FAST } }),
+      spoil: (event) => ({ ...event, envelope: { ...event.envelope, payload: 'x'.repeat(100_000) } }),
+    },
+    async (count) => (await arrivals.take(count)).map(({ partition: _, key: __, ...event }) => event),
+  );
+
+  it('all events of an aggregate are in one partition, under its id as key', async () => {
+    const transport = open();
+    const ids = Array.from({ length: 20 }, (_, index) => `order-${index}`);
+    const batch = ids.flatMap((aggregateId) => [1n, 2n].map((sequence) => outgoingEvent({ aggregateId, sequence })));
+    const outcomes = await transport.publish(batch, AbortSignal.timeout(10_000));
+    await transport.close();
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['delivered']));
+    const taken = await arrivals.take(batch.length);
+    for (const id of ids) {
+      const own = taken.filter(({ aggregateId }) => aggregateId === id);
+      expect(own.map(({ sequence, key }) => [sequence, key])).toEqual([
+        [1n, id],
+        [2n, id],
+      ]);
+      expect(new Set(own.map(({ partition }) => partition)).size).toBe(1);
+    }
+    expect(new Set(taken.map(({ partition }) => partition)).size).toBeGreaterThan(1);
+  });
+
+  it('a batch that is refused for one of its records is sent by its parts, in the order of each aggregate', async () => {
+    const sent: string[][] = [];
+    let producers = 0;
+    const transport = new KafkaTransport({
+      kafka: () => {
+        producers += 1;
+        return scripted(async ({ topicMessages }) => {
+          const values = topicMessages.flatMap(({ messages }) => messages.map(({ value }) => value.toString()));
+          sent.push(values);
+          if (values.includes('"bad"')) throw protocolError('MESSAGE_TOO_LARGE', 10);
+        });
+      },
+    });
+    const [a, b] = [{ aggregateId: 'a' }, { aggregateId: 'b' }];
+    const outcomes = await transport.publish(
+      [
+        outgoingEvent({ ...a, sequence: 1n, payload: 'a1' }),
+        outgoingEvent({ ...a, sequence: 2n, payload: 'bad' }),
+        outgoingEvent({ ...b, sequence: 1n, payload: 'b1' }),
+        outgoingEvent({ ...a, sequence: 3n, payload: 'a3' }),
+      ],
+      AbortSignal.timeout(10_000),
+    );
+    await transport.close();
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['delivered', 'dead', 'delivered', 'held']);
+    expect(sent).toEqual([['"a1"', '"bad"', '"b1"', '"a3"'], ['"a1"'], ['"bad"'], ['"b1"']]);
+    expect(producers, 'a producer that has failed does not go on counting').toBe(3);
+  });
+
+  it.each([
+    ['TOPIC_AUTHORIZATION_FAILED', 29, 'retry'],
+    ['CLUSTER_AUTHORIZATION_FAILED', 31, 'unreachable'],
+    ['NOT_ENOUGH_REPLICAS', 19, 'retry'],
+    ['INVALID_RECORD', 87, 'dead'],
+  ] as const)('%s (%i) of the broker is %s', async (type, code, kind) => {
+    const transport = new KafkaTransport({
+      kafka: () =>
+        scripted(async () => {
+          throw protocolError(type, code);
+        }),
+    });
+    expect(await publishOne(transport)).toMatchObject({ kind, error: expect.stringContaining(String(type)) });
+    await transport.close();
+  });
+});
+
+describe('the options of KafkaTransport', () => {
+  it.each([
+    [{ kafka: undefined }, /"kafka" must have "brokers"/],
+    [{ kafka: {} }, /"kafka" must have "brokers"/],
+    [{ kafka: { brokers: ['a:1'] }, maxMessageBytes: -1 }, /"maxMessageBytes" is -1/],
+  ])('%j is refused', (options, message) => {
+    expect(() => new KafkaTransport(options as never)).toThrow(message);
+  });
+});
+
+/** The mock cluster refuses nothing, so the answers of a broker that does come from here. */
+function scripted(sendBatch: KafkaProducer['sendBatch']): KafkaProducer {
+  return { connect: async () => undefined, disconnect: async () => undefined, sendBatch };
+}
+
+/** As KafkaJS throws it: its own error around that of the protocol. */
+function protocolError(type: string, code: number): Error {
+  const cause = Object.assign(new Error(`the broker said ${type}`), { name: 'KafkaJSProtocolError', type, code });
+  return Object.assign(new Error(cause.message, { cause }), { name: 'KafkaJSNonRetriableError' });
+}
+
+function toHeldEvent({ headers = {}, value }: KafkaMessage): HeldEvent {
+  const entries = Object.entries(headers).map(([name, header]) => [name, String(header)] as const);
+  const contentType = entries.find(([name]) => name === 'content-type')?.[1];
+  return binaryEvent(entries, 'ce_', contentType, value?.toString() ?? '');
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { type Channel, type ChannelModel, type ConsumeMessage, connect } from 'amqplib';
+import { RabbitmqTransport, type RabbitmqTransportOptions } from 'nestjs-transactional-outbox/rabbitmq';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
+import { outgoingEvent, publishOne } from '../integration/transport-events.js';
+import { rabbitmq } from '../support/brokers.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
+import { itKeepsTheContract } from './contract.js';
+import { Arrivals, binaryEvent } from './held-events.js';
+
+const NOWHERE = 'amqp://guest:guest@127.0.0.1:1';
+
+describe.skipIf(rabbitmq.mayLack)('RabbitmqTransport', () => {
+  const exchange = `test-${randomUUID()}`;
+  const options: RabbitmqTransportOptions = { url: rabbitmq.url, exchange };
+  const arrivals = new Arrivals<HeldEvent>();
+  let connection: ChannelModel;
+  let channel: Channel;
+  beforeAll(async () => {
+    connection = await connect(rabbitmq.url);
+    channel = await connection.createChannel();
+    await channel.assertExchange(exchange, 'topic', { durable: false });
+    const { queue } = await channel.assertQueue('', { exclusive: true });
+    await channel.bindQueue(queue, exchange, 'order.*');
+    await channel.consume(queue, (message) => message !== null && arrivals.add(toHeldEvent(message)), { noAck: true });
+  });
+  afterAll(async () => {
+    await channel.deleteExchange(exchange);
+    await connection.close();
+  });
+
+  itKeepsTheContract(
+    {
+      open: () => new RabbitmqTransport(options),
+      openUnreachable: () => new RabbitmqTransport({ url: NOWHERE }),
+      misroute: (event) => ({ ...event, envelope: { ...event.envelope, type: 'nobody.listens' } }),
+      spoil: (event) => ({ ...event, envelope: { ...event.envelope, type: `order.${'€'.repeat(85)}` } }),
+    },
+    (count) => arrivals.take(count),
+  );
+
+  it('an unroutable event can be dead at once', async () => {
+    const transport = new RabbitmqTransport({ ...options, unroutable: 'dead' });
+    const outcome = await publishOne(transport, outgoingEvent({ type: 'nobody.listens' }));
+    await transport.close();
+    expect(outcome).toMatchObject({ kind: 'dead', error: expect.stringContaining('NO_ROUTE') });
+  });
+
+  it('a full queue that rejects what comes is not delivered to', async () => {
+    const { queue } = await channel.assertQueue('', {
+      exclusive: true,
+      arguments: { 'x-max-length': 1, 'x-overflow': 'reject-publish' },
+    });
+    await channel.bindQueue(queue, exchange, 'full');
+    const transport = new RabbitmqTransport(options);
+    const batch = [1, 2, 3].map(() => outgoingEvent({ type: 'full' }));
+    const outcomes = await transport.publish(batch, AbortSignal.timeout(10_000));
+    await transport.close();
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['delivered', 'retry', 'retry']);
+    expect(outcomes[2]).toMatchObject({ error: expect.stringContaining('full') });
+  });
+
+  it('an exchange that is not there makes the destination unreachable, until somebody makes it', async () => {
+    const missing = `${exchange}-later`;
+    const transport = new RabbitmqTransport({ ...options, exchange: missing });
+    expect(await publishOne(transport)).toMatchObject({ kind: 'unreachable', error: expect.stringContaining(missing) });
+    await channel.assertExchange(missing, 'fanout', { durable: false });
+    const { queue } = await channel.assertQueue('', { exclusive: true });
+    await channel.bindQueue(queue, missing, '');
+    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
+    await channel.deleteExchange(missing);
+    await transport.close();
+  });
+
+  it('an exchange that goes while it publishes costs nobody his event: what was not confirmed is tried again', async () => {
+    const gone = `${exchange}-gone`;
+    await channel.assertExchange(gone, 'fanout', { durable: false });
+    const { queue } = await channel.assertQueue('', { exclusive: true });
+    await channel.bindQueue(queue, gone, '');
+    const transport = new RabbitmqTransport({ ...options, exchange: gone });
+    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
+    await channel.deleteExchange(gone);
+    const outcomes = await transport.publish([outgoingEvent(), outgoingEvent()], AbortSignal.timeout(10_000));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['retry', 'retry']);
+    expect(await publishOne(transport)).toMatchObject({ kind: 'unreachable' });
+    await transport.close();
+  });
+
+  it('makes the topology that it is given on each new connection', async () => {
+    const own = `${exchange}-own`;
+    const queue = `${own}-queue`;
+    const transport = new RabbitmqTransport({
+      ...options,
+      exchange: own,
+      topology: async (declaring) => {
+        await declaring.assertExchange(own, 'topic', { durable: false });
+        await declaring.assertQueue(queue, { durable: false });
+        await declaring.bindQueue(queue, own, '#');
+      },
+    });
+    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
+    expect(await channel.checkQueue(queue)).toMatchObject({ messageCount: 1 });
+    await transport.close();
+    await channel.deleteQueue(queue);
+    await channel.deleteExchange(own);
+  });
+
+  it('goes on after its connection was cut, and never says delivered without a confirmation', async () => {
+    const proxy = await startTcpProxy(rabbitmq.url);
+    const transport = new RabbitmqTransport({ ...options, url: proxy.through(rabbitmq.url) });
+    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
+    await arrivals.take(1);
+    proxy.refuse(/AMQP/);
+    const event = outgoingEvent();
+    await expect.poll(async () => (await publishOne(transport, event)).kind).toBe('unreachable');
+    proxy.refuse(undefined);
+    await expect.poll(async () => (await publishOne(transport, event)).kind).toBe('delivered');
+    expect((await arrivals.take(1)).at(-1)?.id).toBe(event.envelope.id);
+    await transport.close();
+    await proxy.close();
+  });
+});
+
+describe('the options of RabbitmqTransport', () => {
+  it.each([
+    [{ url: 'localhost' }, /amqp:\/\//],
+    [{ url: undefined }, /"url" must be/],
+    [{ url: NOWHERE, exchange: '' }, /"exchange" is ""/],
+    [{ url: NOWHERE, unroutable: 'delivered' }, /"unroutable" is "delivered"/],
+    [{ url: NOWHERE, maxMessageBytes: 0.5 }, /"maxMessageBytes" is 0.5/],
+  ])('%j is refused', (options, message) => {
+    expect(() => new RabbitmqTransport(options as never)).toThrow(message);
+  });
+});
+
+function toHeldEvent({ properties, content }: ConsumeMessage): HeldEvent {
+  const headers = Object.entries(properties.headers ?? {}).map(([name, value]) => [name, String(value)] as const);
+  return binaryEvent(headers, 'cloudEvents_', properties.contentType, content.toString());
+}
