@@ -42,6 +42,8 @@ export class BenchServer {
     const url = new URL(this.url);
     url.pathname = `/${name}`;
     const pool = new pg.Pool({ connectionString: url.href, max: 2 });
+    // A connection may still be closing when its database goes, and says so.
+    pool.on('error', () => undefined);
     try {
       return await work({
         url: url.href,
