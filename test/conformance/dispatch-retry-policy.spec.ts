@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fullJitterMs } from '../../libs/outbox/src/dispatch/retry-policy.js';
+import { fullJitterMs } from '../../libs/outbox/src/runtime/full-jitter.js';
 
 const LOWEST = (): number => 0;
 const HIGHEST = (): number => 1 - Number.EPSILON;

@@ -6,22 +6,41 @@ import {
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
+import {
+  DiscoveryModule,
+  DiscoveryService,
+  ExternalContextCreator,
+  HttpAdapterHost,
+  MetadataScanner,
+  ModulesContainer,
+} from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { nameOfToken, outboxToken } from './config/index.js';
 import {
+  BrokerProtocol,
+  FailedMessages,
+  HandlerCaller,
   HttpProtocol,
+  type InboundProtocol,
   InboxEntrance,
   InboxHandlers,
   type InboxModuleExtras,
   type InboxModuleOptions,
   InboxRetentionService,
   InboxService,
+  kafkaSource,
+  natsSource,
+  ParkedMessageService,
+  parkedSource,
   type ResolvedInboxOptions,
+  rabbitmqSource,
+  redisSource,
   resolveInboxOptions,
+  tcpSource,
   WebhookVerifier,
   warnAboutBodyParser,
 } from './inbox/index.js';
+import { systemRandom } from './runtime/index.js';
 import { ensureSchema, type InboxDatabase, inboxDatabaseOf } from './store/index.js';
 import { TransactionContext } from './transaction/index.js';
 
@@ -29,6 +48,8 @@ import { TransactionContext } from './transaction/index.js';
 const OPTIONS = Symbol('InboxModule:options');
 const DATA_SOURCE = Symbol('InboxModule:data-source');
 const DATABASE = Symbol('InboxModule:database');
+
+const SOURCES = [rabbitmqSource, kafkaSource, natsSource, redisSource, tcpSource, parkedSource];
 
 /** What a class given as `useClass` or `useExisting` has to implement. */
 export interface InboxOptionsFactory {
@@ -45,7 +66,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     global: isGlobal,
     imports: [...(definition.imports ?? []), DiscoveryModule],
     providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
-    exports: [outboxToken(InboxService, dataSource), outboxToken(InboxRetentionService, dataSource)],
+    exports: [InboxService, InboxRetentionService, ParkedMessageService].map((service) =>
+      outboxToken(service, dataSource),
+    ),
   }))
   .build();
 
@@ -118,11 +141,27 @@ function providersFor(dataSource: InjectionToken): Provider[] {
         inbox: InboxService,
         host: HttpAdapterHost,
         options: ResolvedInboxOptions,
+        { failed }: InboxDatabase,
       ) => {
         const http = new HttpProtocol(host, new WebhookVerifier(options), options);
-        return new InboxEntrance(handlers, inbox, new Map([['http', http]]));
+        const brokers = new BrokerProtocol(SOURCES, new FailedMessages(failed, options, systemRandom));
+        const protocols = new Map<string, InboundProtocol>([
+          ['http', http],
+          ['rpc', brokers],
+        ]);
+        return new InboxEntrance(handlers, inbox, protocols);
       },
-      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS],
+      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, DATABASE],
+    },
+    {
+      provide: outboxToken(ParkedMessageService, dataSource),
+      useFactory: (
+        { failed }: InboxDatabase,
+        handlers: InboxHandlers,
+        creator: ExternalContextCreator,
+        modules: ModulesContainer,
+      ) => new ParkedMessageService(failed, handlers, new HandlerCaller(creator, modules)),
+      inject: [DATABASE, InboxHandlers, ExternalContextCreator, ModulesContainer],
     },
   ];
 }

@@ -46,6 +46,7 @@ export {
   type ReceivedEvent,
 } from './event/index.js';
 export {
+  CloudEventDeserializer,
   Inbox,
   InboxConsumer,
   type InboxConsumerOptions,
@@ -59,6 +60,9 @@ export {
   InboxRetentionService,
   InboxService,
   InboxTransaction,
+  ParkedMessageContext,
+  ParkedMessageService,
+  type RedriveResult,
 } from './inbox/index.js';
 export { InboxModule, type InboxOptionsFactory, InjectInbox } from './inbox.module.js';
 export {

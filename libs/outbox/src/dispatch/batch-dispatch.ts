@@ -1,6 +1,6 @@
 import type { ResolvedDestination } from '../config/index.js';
 import type { OnDead } from '../event/index.js';
-import { monotonicMs, type Random, waitFor } from '../runtime/index.js';
+import { fullJitterMs, monotonicMs, type Random, waitFor } from '../runtime/index.js';
 import type { Claim, ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryStore, Finalization } from '../store/index.js';
 import { held, type PublishOutcome } from '../transports/index.js';
 import type { Breaker } from './breaker.js';
@@ -10,7 +10,7 @@ import { LeaseKeeper } from './lease-keeper.js';
 import type { Reach } from './low-water.js';
 import { publishBatch, type Sendable } from './publish-batch.js';
 import type { CallOutcome } from './publish-call.js';
-import { fullJitterMs } from './retry-policy.js';
+
 import { settleOutcomes } from './settle-outcomes.js';
 
 const FINALIZE_RETRY_BASE_MS = 50;

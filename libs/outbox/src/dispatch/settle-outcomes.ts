@@ -1,10 +1,9 @@
 import type { ResolvedDestination } from '../config/index.js';
 import { storableText } from '../errors/index.js';
 import type { OnDead } from '../event/index.js';
-import type { Random } from '../runtime/index.js';
+import { fullJitterMs, type Random } from '../runtime/index.js';
 import type { ClaimedDelivery, DeadLettered, Finalization, Rescheduled } from '../store/index.js';
 import type { PublishOutcome } from '../transports/index.js';
-import { fullJitterMs } from './retry-policy.js';
 
 /** What the decision needs to know beside the outcome. */
 export interface SettlementRules {

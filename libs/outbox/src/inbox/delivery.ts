@@ -6,6 +6,8 @@ import { toEventInstance } from './event-instance.js';
 import type { GuardedHandler } from './guarded-handler.js';
 import type { InboundProtocol } from './inbound-protocol.js';
 import type { InboxService } from './inbox.service.js';
+import type { InboxResult } from './inbox-message.js';
+import type { Refusal } from './refusal.js';
 import { reportRefusal } from './report-refusal.js';
 
 /** What the handler of a delivery can ask for; there only while it runs. */
@@ -14,8 +16,32 @@ interface RunningHandler {
   readonly eventInstance: object | undefined;
 }
 
+/** What the guard leaves for the interceptor. */
+export interface Admitted {
+  /**
+   * Sees the message through to its end.
+   *
+   * @returns what the sender is answered, after COMMIT.
+   * @throws what the protocol makes of a refusal, so that the sender learns of it.
+   */
+  apply(context: ExecutionContext, callHandler: () => Promise<unknown>): Promise<unknown>;
+}
+
+/** A message that cannot be taken, of a protocol that must not be told so by the guard. */
+export class RefusedDelivery implements Admitted {
+  constructor(
+    private readonly refusal: Refusal,
+    private readonly protocol: InboundProtocol,
+  ) {}
+
+  /** The handler is not called. */
+  async apply(context: ExecutionContext): Promise<unknown> {
+    return this.protocol.refuse(context, this.refusal);
+  }
+}
+
 /** One message that the guard has let in, on its way to one handler. */
-export class Delivery {
+export class Delivery implements Admitted {
   private running: RunningHandler | undefined;
 
   constructor(
@@ -25,22 +51,19 @@ export class Delivery {
     private readonly protocol: InboundProtocol,
   ) {}
 
-  /**
-   * Records the event and calls the handler in one transaction. Resolves after COMMIT, with what the sender is answered.
-   *
-   * @throws what the protocol makes of a refusal; an error of the handler as it is. Nothing was recorded then.
-   */
+  /** Records the event and calls the handler in one transaction; after an error nothing is recorded. */
   async apply(context: ExecutionContext, callHandler: () => Promise<unknown>): Promise<unknown> {
     const { consumer, keepResult } = this.handler;
+    let result: InboxResult<unknown>;
     try {
-      const result = await this.service.process({ consumer, event: this.event, keepResult }, (manager) =>
+      result = await this.service.process({ consumer, event: this.event, keepResult }, (manager) =>
         this.run(manager, callHandler),
       );
-      return this.protocol.settle(context, result);
     } catch (error) {
       reportRefusal(error, this.handler, this.event);
-      throw this.protocol.refuse(context, error);
+      return this.protocol.refuse(context, { error, handler: this.handler, event: this.event });
     }
+    return this.protocol.settle(context, this.handler, result);
   }
 
   /** The validated event. @throws ConfigurationError outside of the handler. */
@@ -83,19 +106,19 @@ export class Delivery {
  * Guard, interceptor and parameters of one call get contexts of their own; what they share is the message itself. Each
  * entry lives as long as its message, and belongs to one handler of it.
  */
-const deliveries = new WeakMap<object, Map<unknown, Delivery>>();
+const deliveries = new WeakMap<object, Map<unknown, Admitted>>();
 
-export function letIn(context: ExecutionContext, delivery: Delivery): void {
+export function letIn(context: ExecutionContext, delivery: Admitted): void {
   const carrier = carrierOf(context);
-  const known = deliveries.get(carrier) ?? new Map<unknown, Delivery>();
+  const known = deliveries.get(carrier) ?? new Map<unknown, Admitted>();
   deliveries.set(carrier, known.set(context.getHandler(), delivery));
 }
 
-export function findDelivery(context: ExecutionContext): Delivery | undefined {
+export function findDelivery(context: ExecutionContext): Admitted | undefined {
   return deliveries.get(carrierOf(context))?.get(context.getHandler());
 }
 
-/** The object that stands for the message: for HTTP the request. */
+/** The object that stands for the message: for HTTP the request, else Nest's context of the message. */
 function carrierOf(context: ExecutionContext): object {
-  return context.getArgByIndex<object>(0);
+  return context.getType() === 'rpc' ? context.switchToRpc().getContext<object>() : context.getArgByIndex<object>(0);
 }

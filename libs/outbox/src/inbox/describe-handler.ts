@@ -6,7 +6,7 @@ import type { HandlerMethod } from './handler-method.js';
 import { inboxParametersOf } from './parameter.decorators.js';
 
 /** @throws ConfigurationError when the consumer has no name, or the decorators contradict each other. */
-export function describeHandler(handler: HandlerMethod): GuardedHandler {
+export function describeHandler(handler: HandlerMethod, takersOfItsPattern: number): GuardedHandler {
   const declaration = requireConsumer(handler);
   const classes = new Map<string, EventClass>();
   for (const eventClass of inboxParametersOf(handler.controller.prototype, handler.name) ?? []) {
@@ -26,6 +26,8 @@ export function describeHandler(handler: HandlerMethod): GuardedHandler {
     where: handler.where,
     consumer: declaration.consumer,
     keepResult: declaration.keepResult ?? false,
+    answersRequests: handler.isRoute || (handler.subscription?.answersRequests ?? false),
+    takersOfItsPattern,
     types: types && new Set(types),
     eventClassOf: (type) => classes.get(type),
   };

@@ -6,6 +6,10 @@ export interface GuardedHandler {
   readonly where: string;
   readonly consumer: string;
   readonly keepResult: boolean;
+  /** Somebody waits for its answer, and hears of its failure: a route, or a `@MessagePattern`. */
+  readonly answersRequests: boolean;
+  /** How many guarded handlers get each message that this one gets; 1 for a route. */
+  readonly takersOfItsPattern: number;
   /** Types that it takes; undefined means all. */
   readonly types: ReadonlySet<string> | undefined;
   /** The class that `@InboxEvent` names for a type. */

@@ -14,7 +14,23 @@ export interface HandlerMethod {
   readonly isGuarded: boolean;
   /** Does Nest answer HTTP requests with it? A guarded class may have other methods, too. */
   readonly isRoute: boolean;
+  /** What its decorators say of messages of brokers; undefined when it takes none. */
+  readonly subscription: Subscription | undefined;
 }
+
+/** A handler of messages, by the metadata of `@EventPattern` and `@MessagePattern`. */
+export interface Subscription {
+  /** Patterns and transport as text: handlers with an equal one get the same messages. */
+  readonly topics: readonly string[];
+  /** A `@MessagePattern`, whose answer somebody waits for. */
+  readonly answersRequests: boolean;
+}
+
+/** Names of `@nestjs/microservices`, which not everybody has installed. */
+const PATTERN_METADATA = 'microservices:pattern';
+const HANDLER_TYPE_METADATA = 'microservices:handler_type';
+const TRANSPORT_METADATA = 'microservices:transport';
+const EVENT_HANDLER = 2;
 
 /** Every method of every controller and provider of the application, inherited ones included. */
 export function discoverMethods(discovery: DiscoveryService, scanner: MetadataScanner): HandlerMethod[] {
@@ -37,6 +53,17 @@ function describeMethod(controller: HandlerMethod['controller'], name: string): 
     where: `${controller.name}.${name}`,
     isGuarded: [...guardsOf(controller), ...guardsOf(method)].some(isInboxGuard),
     isRoute: Reflect.hasMetadata(PATH_METADATA, method) && Reflect.hasMetadata(METHOD_METADATA, method),
+    subscription: subscriptionOf(method),
+  };
+}
+
+function subscriptionOf(method: object): Subscription | undefined {
+  const patterns: unknown = Reflect.getMetadata(PATTERN_METADATA, method);
+  if (patterns === undefined) return undefined;
+  const transport: unknown = Reflect.getMetadata(TRANSPORT_METADATA, method);
+  return {
+    topics: [patterns].flat().map((pattern) => JSON.stringify([pattern, String(transport)])),
+    answersRequests: Reflect.getMetadata(HANDLER_TYPE_METADATA, method) !== EVENT_HANDLER,
   };
 }
 

@@ -1,13 +1,17 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { ReceivedEvent } from '../event/index.js';
+import type { GuardedHandler } from './guarded-handler.js';
 import type { InboxResult } from './inbox-message.js';
+import type { Refusal } from './refusal.js';
 
 /**
  * How one protocol brings a message in and is told what became of it. Contract: `read` lets nothing unproven in;
- * `settle` is called after the commit and only then; whatever `refuse` returns is thrown, so the sender learns that the
- * message is still its own.
+ * `settle` is called after the commit and only then; for every other message `refuse` is called once.
  */
 export interface InboundProtocol {
+  /** Whether a message that cannot be read is refused by the guard, or later, in the place of its handler. */
+  readonly refusesAtTheDoor: boolean;
+
   /**
    * Authenticates the message and reads it.
    *
@@ -16,8 +20,8 @@ export interface InboundProtocol {
   read(context: ExecutionContext): ReceivedEvent;
 
   /** Tells the sender that the event is processed, now or before; returns the answer. */
-  settle(context: ExecutionContext, result: InboxResult<unknown>): unknown;
+  settle(context: ExecutionContext, handler: GuardedHandler, result: InboxResult<unknown>): unknown;
 
-  /** What to throw for this error, so that the sender gets the reason; errors that are not the inbox's stay themselves. */
-  refuse(context: ExecutionContext, error: unknown): unknown;
+  /** Sees to it that the message is not lost. Returns the answer, or throws what tells the sender that it is still his. */
+  refuse(context: ExecutionContext, refusal: Refusal): unknown;
 }

@@ -1,10 +1,11 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { ConfigurationError, InboxRefusedError } from '../errors/index.js';
 import type { ReceivedEvent } from '../event/index.js';
-import { Delivery, letIn } from './delivery.js';
+import { Delivery, letIn, RefusedDelivery } from './delivery.js';
 import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
 import type { InboundProtocol } from './inbound-protocol.js';
 import type { InboxService } from './inbox.service.js';
+import type { Refusal } from './refusal.js';
 import { reportRefusal } from './report-refusal.js';
 
 /** Where messages come into one inbox. The guard of every handler finds it here. */
@@ -35,7 +36,10 @@ export class InboxEntrance {
       requireAccepted(handler, event);
     } catch (error) {
       reportRefusal(error, handler, event);
-      throw protocol.refuse(context, error);
+      const refusal: Refusal = { error, handler, event };
+      if (protocol.refusesAtTheDoor) protocol.refuse(context, refusal);
+      letIn(context, new RefusedDelivery(refusal, protocol));
+      return;
     }
     letIn(context, new Delivery(event, handler, this.service, protocol));
   }

@@ -45,13 +45,16 @@ export class InboxHandlers implements GuardedHandlers {
     const own = this.methods.filter(
       (method) =>
         method.isGuarded &&
-        (method.isRoute || consumerOf(method) !== undefined) &&
+        (method.isRoute || method.subscription !== undefined || consumerOf(method) !== undefined) &&
         chooseInbox(method.where, consumerOf(method)?.dataSource, tokens) === this.dataSource,
     );
-    const handlers = own.map((method) => ({ method, handler: describeHandler(method) }));
-    const routes = handlers.filter(({ method }) => method.isRoute);
-    refuseSharedEvents(routes.map(({ handler }) => handler));
-    this.routes = routes.length;
+    const handlers = own.map((method) => ({
+      method,
+      handler: describeHandler(method, takersOf(method, this.methods)),
+    }));
+    const called = handlers.filter(({ method }) => method.isRoute || method.subscription !== undefined);
+    refuseSharedEvents(called.map(({ handler }) => handler));
+    this.routes = called.filter(({ method }) => method.isRoute).length;
     for (const { method, handler } of handlers) {
       const ofClass = this.handlers.get(method.controller) ?? new Map<unknown, GuardedHandler>();
       this.handlers.set(method.controller, ofClass.set(method.method, handler));
@@ -67,6 +70,22 @@ export class InboxHandlers implements GuardedHandlers {
     return this.handlers.get(controller)?.get(method);
   }
 
+  /** The handler of messages that would get an event of this type for this consumer; undefined when there is none. */
+  takerOf(consumer: string, eventType: string | undefined): HandlerMethod | undefined {
+    return this.methods.find((method) => {
+      const handler = method.subscription === undefined ? undefined : this.find(method.controller, method.method);
+      if (handler?.consumer !== consumer) return false;
+      return handler.types === undefined || (eventType !== undefined && handler.types.has(eventType));
+    });
+  }
+
+  /** The instance that Nest made of a class; undefined when there is one for each request, or none. */
+  instanceOf(controller: unknown): object | undefined {
+    const wrappers = [...this.discovery.getControllers(), ...this.discovery.getProviders()];
+    const instances = wrappers.filter(({ metatype, isNotMetatype }) => metatype === controller && !isNotMetatype);
+    return instances.map(({ instance }) => instance as object | undefined).find((instance) => instance !== undefined);
+  }
+
   private allInboxes(): InboxHandlers[] {
     const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
     return instances.filter((instance) => instance instanceof InboxHandlers);
@@ -80,4 +99,15 @@ export class InboxHandlers implements GuardedHandlers {
       `InboxModule is registered twice for the DataSource ${nameOfToken(this.dataSource)} (${tables}), and a handler could not tell which one is meant. Import it once; it is global by default.`,
     );
   }
+}
+
+/** How many guarded handlers of the application get the messages of this one, whichever inbox they belong to. */
+function takersOf({ subscription }: HandlerMethod, methods: readonly HandlerMethod[]): number {
+  // Of several @MessagePattern with one pattern Nest calls one.
+  if (subscription === undefined || subscription.answersRequests) return 1;
+  const sharesTopic = (other: HandlerMethod): boolean =>
+    other.isGuarded &&
+    other.subscription?.answersRequests === false &&
+    other.subscription.topics.some((topic) => subscription.topics.includes(topic));
+  return methods.filter(sharesTopic).length;
 }

@@ -24,6 +24,15 @@ export interface InboxModuleOptions {
   readonly maxBodyBytes?: number;
   /** How long a delivery waits for another one of the same event that is being processed; default 5,000 ms. */
   readonly waitMs?: number;
+  /**
+   * Messages of brokers only: how often a handler may fail with a message until it is parked (ParkedMessageService);
+   * 1 to 1,000, default 10. Where the broker does not deliver again, the first failure parks it.
+   */
+  readonly parkAfter?: number;
+  /** Messages of brokers only: first wait until a failed one comes again, in ms, doubled with each failure; default 1,000. */
+  readonly redeliveryBaseMs?: number;
+  /** Longest such wait in ms; default 60,000. The real wait is a random part of it. */
+  readonly redeliveryCapMs?: number;
   /** What a sender is told to wait when an event cannot be processed now (`Retry-After`); default 5. */
   readonly retryAfterSeconds?: number;
   /**

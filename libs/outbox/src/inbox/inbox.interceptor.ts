@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
-import { defer, lastValueFrom, type Observable } from 'rxjs';
+import { defer, from, lastValueFrom, mergeMap, type Observable, of, toArray } from 'rxjs';
 import { findDelivery } from './delivery.js';
 
 /**
@@ -14,9 +14,15 @@ export class InboxInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const delivery = findDelivery(context);
     if (delivery === undefined) return next.handle();
+    let values: readonly unknown[] = [];
     // Both the call and the subscription must happen inside the transaction, or the handler is not in its context.
-    return defer(() =>
-      delivery.apply(context, () => lastValueFrom(next.handle(), { defaultValue: undefined as unknown })),
+    const callHandler = async (): Promise<unknown> => {
+      values = await lastValueFrom(next.handle().pipe(toArray()));
+      return values.at(-1);
+    };
+    // A request over a broker is answered with every value; the last of them is the one that is kept.
+    return defer(() => delivery.apply(context, callHandler)).pipe(
+      mergeMap((answer) => (context.getType() === 'rpc' && values.length > 1 ? from(values) : of(answer))),
     );
   }
 }

@@ -1,3 +1,8 @@
+export { BrokerProtocol } from './broker/broker-protocol.js';
+export { CloudEventDeserializer } from './broker/cloud-event-deserializer.js';
+export { natsSource, redisSource, tcpSource } from './broker/forgetful-sources.js';
+export { kafkaSource } from './broker/kafka-source.js';
+export { rabbitmqSource } from './broker/rabbitmq-source.js';
 export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
 export { HttpProtocol } from './http/http-protocol.js';
 export { warnAboutBodyParser } from './http/warn-about-body-parser.js';
@@ -11,4 +16,8 @@ export type { InboxMessage, InboxResult } from './inbox-message.js';
 export type { InboxModuleExtras, InboxModuleOptions } from './inbox-options.js';
 export { InboxRetentionService } from './inbox-retention.service.js';
 export { InboxEnvelope, InboxEvent, InboxTransaction } from './parameter.decorators.js';
+export { FailedMessages } from './parking/failed-messages.js';
+export { HandlerCaller } from './parking/handler-caller.js';
+export { ParkedMessageService, type RedriveResult } from './parking/parked-message.service.js';
+export { ParkedMessageContext, parkedSource } from './parking/parked-message-context.js';
 export { type ResolvedInboxOptions, resolveInboxOptions } from './resolve-inbox-options.js';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ConfigurationError } from '../errors/index.js';
 import { type EventClass, findEventDefinition } from '../event/index.js';
-import { type Delivery, findDelivery } from './delivery.js';
+import { Delivery, findDelivery } from './delivery.js';
 
 /** What the parameter decorators of a method ask for; `@InboxEvent` adds its classes. */
 const PARAMETERS = Symbol('nestjs-transactional-outbox:inbox-parameters');
@@ -68,7 +68,7 @@ function parameter(name: string, decorate: ParameterDecorator, classes: EventCla
 
 function requireDelivery(context: ExecutionContext): Delivery {
   const delivery = findDelivery(context);
-  if (delivery !== undefined) return delivery;
+  if (delivery instanceof Delivery) return delivery;
   throw new ConfigurationError(
     `${context.getClass().name}.${context.getHandler().name} asks for a message of the inbox, but InboxGuard does not guard it. Add @Inbox('consumer').`,
   );

@@ -13,6 +13,9 @@ export interface ResolvedInboxOptions {
   readonly signatureToleranceSeconds: number;
   readonly maxBodyBytes: number;
   readonly waitMs: number;
+  readonly parkAfter: number;
+  readonly redeliveryBaseMs: number;
+  readonly redeliveryCapMs: number;
   readonly retryAfterSeconds: number;
   readonly dedupeWindowMs: number;
   readonly preparesStatements: boolean;
@@ -49,6 +52,9 @@ export function resolveInboxOptions(options: InboxModuleOptions): ResolvedInboxO
     signatureToleranceSeconds: number(options, 'signatureToleranceSeconds', 300, 1, 24 * HOUR_SECONDS),
     maxBodyBytes: number(options, 'maxBodyBytes', MIB, 1, 256 * MIB),
     waitMs: number(options, 'waitMs', 5000, 1, HOUR_SECONDS * 1000),
+    parkAfter: number(options, 'parkAfter', 10, 1, 1000),
+    redeliveryBaseMs: number(options, 'redeliveryBaseMs', 1000, 1, HOUR_SECONDS * 1000),
+    redeliveryCapMs: number(options, 'redeliveryCapMs', 60_000, 1, 24 * HOUR_SECONDS * 1000),
     retryAfterSeconds: number(options, 'retryAfterSeconds', 5, 1, 24 * HOUR_SECONDS),
     dedupeWindowMs: resolveDedupeWindow(options),
     preparesStatements: options.preparedStatements ?? true,
@@ -97,6 +103,9 @@ type NumberKey =
   | 'signatureToleranceSeconds'
   | 'maxBodyBytes'
   | 'waitMs'
+  | 'parkAfter'
+  | 'redeliveryBaseMs'
+  | 'redeliveryCapMs'
   | 'retryAfterSeconds'
   | 'dedupeWindowMs'
   | 'longestRedeliveryMs';

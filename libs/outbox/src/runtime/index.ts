@@ -1,5 +1,6 @@
 export { monotonicMs, wallClockMs } from './clock.js';
 export { rememberContext } from './detached.js';
+export { fullJitterMs } from './full-jitter.js';
 export { logLine } from './log-line.js';
 export { type Random, systemRandom } from './random.js';
 export { Signal } from './signal.js';

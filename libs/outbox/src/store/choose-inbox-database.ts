@@ -1,6 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../errors/index.js';
 import { DataSourceClient } from './data-source-client.js';
+import { DatabaseFailedMessageStore } from './database-failed-message-store.js';
+import type { FailedMessageStore } from './failed-message-store.js';
 import type { InboxStore } from './inbox-store.js';
 import { inboxComponent } from './migrations/inbox-component.js';
 import { type InboxSchemaOptions, resolveInboxNames, sqliteInbox } from './migrations/inbox-schema.js';
@@ -18,6 +20,7 @@ export interface InboxDatabase {
   readonly store: InboxStore;
   readonly component: SchemaComponent;
   readonly retention: ProcessedEventRetention;
+  readonly failed: FailedMessageStore;
   /** Quoted name of the table, by which two inboxes are told apart. */
   readonly table: string;
 }
@@ -38,13 +41,19 @@ export function inboxDatabaseOf(
       store: new PostgresInboxStore(names, statements),
       component: inboxComponent(names),
       retention: postgresProcessedEventRetention(client, names),
+      failed: DatabaseFailedMessageStore.onPostgres(client, names),
       table: names.processed,
     };
   }
   if (SQLITE_TYPES.has(type)) {
     const { names, component } = sqliteInbox(options);
-    const retention = sqliteProcessedEventRetention(client, names);
-    return { store: new SqliteInboxStore(names), component, retention, table: names.processed };
+    return {
+      store: new SqliteInboxStore(names),
+      component,
+      retention: sqliteProcessedEventRetention(client, names),
+      failed: DatabaseFailedMessageStore.onSqlite(client, names),
+      table: names.processed,
+    };
   }
   throw new ConfigurationError(
     `the inbox needs PostgreSQL or SQLite, but the DataSource is "${type}". Give InboxModule another "dataSource".`,

@@ -19,6 +19,13 @@ export type {
 export { detectPooler, type PostgresConnection } from './detect-pooler.js';
 export { DispatcherPool } from './dispatcher-pool.js';
 export type { EventStore, StorableEvent } from './event-store.js';
+export type {
+  FailedMessageStore,
+  MessageFailure,
+  ParkedMessage,
+  ParkedMessageFilter,
+  RawMessage,
+} from './failed-message-store.js';
 export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
 export { inboxComponent } from './migrations/inbox-component.js';
 export {

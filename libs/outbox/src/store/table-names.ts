@@ -22,6 +22,8 @@ export interface OutboxNames {
 export interface InboxNames {
   readonly schema: string;
   readonly processed: string;
+  /** Messages that failed, parked ones among them. */
+  readonly failed: string;
   readonly version: string;
   index(suffix: string): string;
 }
@@ -48,6 +50,7 @@ export function inboxNames(schema: string, processed: string): InboxNames {
   return {
     schema: quoteIdentifier(schema),
     processed: qualified(processed),
+    failed: qualified(`${processed}_failed`),
     version: qualified(VERSION_TABLE),
     index: (suffix) => quoteIdentifier(`${processed}_${suffix}`),
   };
@@ -58,6 +61,7 @@ export function sqliteInboxNames(processed: string): InboxNames {
   return {
     schema: quoteIdentifier('main'),
     processed: quoteIdentifier(processed),
+    failed: quoteIdentifier(`${processed}_failed`),
     version: quoteIdentifier(VERSION_TABLE),
     index: (suffix) => quoteIdentifier(`${processed}_${suffix}`),
   };

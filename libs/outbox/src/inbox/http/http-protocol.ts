@@ -5,8 +5,10 @@ import { InboxRefusedError, InboxUnavailableError } from '../../errors/index.js'
 import type { ReceivedEvent } from '../../event/index.js';
 import { decodeHeaderValue, prefixedAttributes } from '../cloud-event/prefixed-attributes.js';
 import { type ReceivedMessage, readCloudEvent } from '../cloud-event/read-cloud-event.js';
+import type { GuardedHandler } from '../guarded-handler.js';
 import type { InboundProtocol } from '../inbound-protocol.js';
 import type { InboxResult } from '../inbox-message.js';
+import type { Refusal } from '../refusal.js';
 import {
   headerOf,
   type InboundRequest,
@@ -22,6 +24,8 @@ const OUTCOME_HEADER = 'inbox-outcome';
 
 /** CloudEvents over HTTP, signed as Standard Webhooks, on Express and on Fastify. */
 export class HttpProtocol implements InboundProtocol {
+  readonly refusesAtTheDoor = true;
+
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly verifier: WebhookVerifier,
@@ -42,7 +46,7 @@ export class HttpProtocol implements InboundProtocol {
   }
 
   /** 200 for a duplicate, whatever status the handler's method has: for the sender, done is done. */
-  settle(context: ExecutionContext, result: InboxResult<unknown>): unknown {
+  settle(context: ExecutionContext, _: GuardedHandler, result: InboxResult<unknown>): unknown {
     if (result.outcome === 'duplicate') {
       const response: unknown = context.switchToHttp().getResponse();
       this.host.httpAdapter.status(response, 200);
@@ -51,12 +55,12 @@ export class HttpProtocol implements InboundProtocol {
     return result.result;
   }
 
-  refuse(context: ExecutionContext, error: unknown): unknown {
+  refuse(context: ExecutionContext, { error }: Refusal): never {
     if (error instanceof InboxUnavailableError) {
       const response: unknown = context.switchToHttp().getResponse();
       this.host.httpAdapter.setHeader(response, 'retry-after', String(error.retryAfterSeconds));
     }
-    return toHttpException(error);
+    throw toHttpException(error);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Random } from '../runtime/index.js';
+import type { Random } from './random.js';
 
 /**
  * Full jitter: uniform in 0 to min(cap, base × 2^attempt) ms, so that what failed together does not come back together

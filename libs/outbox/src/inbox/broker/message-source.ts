@@ -1,0 +1,18 @@
+import type { RawMessage } from '../../store/index.js';
+
+/**
+ * One kind of broker, as the contexts of Nest's servers show its messages. Contract: `accept` is called once for a
+ * message, after the commit; `deliverAgain` instead, when somebody has to see it once more.
+ */
+export interface MessageSource {
+  /** For messages, for example `RabbitMQ`. */
+  readonly name: string;
+  /** Whether the broker delivers again what was not accepted. Where it does not, a failed message is parked at once. */
+  readonly redelivers: boolean;
+  /** @param context what a handler would get by `@Ctx()`. */
+  isSourceOf(context: object): boolean;
+  /** The message as it came. @param data what a handler would get by `@Payload()`. */
+  raw(context: object, data: unknown): RawMessage;
+  accept(context: object): void | Promise<void>;
+  deliverAgain(context: object, delayMs: number): void;
+}
