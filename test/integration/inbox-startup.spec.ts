@@ -425,15 +425,15 @@ describe('An application with an inbox', () => {
       }
     });
 
-    it('in contexts other than HTTP: it refuses', async () => {
+    it('in contexts that it does not know: it refuses', async () => {
       const app = await start();
       const guard = new InboxGuard(app.app.get(ModuleRef));
       const context = {
         getClass: () => ShippingController,
         getHandler: () => ShippingController.prototype.onOrderPlaced,
-        getType: () => 'rpc',
+        getType: () => 'ws',
       };
-      expect(() => guard.canActivate(context as never)).toThrow(/context of type "rpc".*by http only/);
+      expect(() => guard.canActivate(context as never)).toThrow(/context of type "ws".*by http, rpc only/);
     });
   });
 

@@ -35,6 +35,7 @@ import {
   type ResolvedInboxOptions,
   rabbitmqSource,
   redisSource,
+  refuseUnsafeServers,
   resolveInboxOptions,
   tcpSource,
   WebhookVerifier,
@@ -86,6 +87,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
     @Inject(DATABASE) private readonly database: InboxDatabase,
     @Inject(OPTIONS) private readonly options: ResolvedInboxOptions,
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
   ) {
     super();
     handlers.putInterceptors();
@@ -95,6 +97,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
   async onModuleInit(): Promise<void> {
     this.handlers.takeHandlers();
     if (this.handlers.hasRoutes) warnAboutBodyParser(this.host);
+    refuseUnsafeServers(this.modules, this.handlers.subscribed);
     await ensureSchema(this.dataSource, this.database.component, this.options.migrate);
   }
 }

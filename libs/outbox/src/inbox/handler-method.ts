@@ -22,6 +22,8 @@ export interface HandlerMethod {
 export interface Subscription {
   /** Patterns and transport as text: handlers with an equal one get the same messages. */
   readonly topics: readonly string[];
+  /** Id of the transport that it is limited to; undefined when every server brings it messages. */
+  readonly transportId: unknown;
   /** A `@MessagePattern`, whose answer somebody waits for. */
   readonly answersRequests: boolean;
 }
@@ -63,6 +65,7 @@ function subscriptionOf(method: object): Subscription | undefined {
   const transport: unknown = Reflect.getMetadata(TRANSPORT_METADATA, method);
   return {
     topics: [patterns].flat().map((pattern) => JSON.stringify([pattern, String(transport)])),
+    transportId: transport,
     answersRequests: Reflect.getMetadata(HANDLER_TYPE_METADATA, method) !== EVENT_HANDLER,
   };
 }

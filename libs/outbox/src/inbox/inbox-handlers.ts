@@ -61,6 +61,14 @@ export class InboxHandlers implements GuardedHandlers {
     }
   }
 
+  /** Those that messages of brokers come to. */
+  get subscribed(): readonly HandlerMethod[] {
+    return this.methods.filter(
+      ({ controller, method, subscription }) =>
+        subscription !== undefined && this.find(controller, method) !== undefined,
+    );
+  }
+
   /** Does any of the handlers answer HTTP requests? */
   get hasRoutes(): boolean {
     return this.routes > 0;

@@ -3,6 +3,7 @@ export { CloudEventDeserializer } from './broker/cloud-event-deserializer.js';
 export { natsSource, redisSource, tcpSource } from './broker/forgetful-sources.js';
 export { kafkaSource } from './broker/kafka-source.js';
 export { rabbitmqSource } from './broker/rabbitmq-source.js';
+export { refuseUnsafeServers } from './broker/refuse-unsafe-servers.js';
 export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
 export { HttpProtocol } from './http/http-protocol.js';
 export { warnAboutBodyParser } from './http/warn-about-body-parser.js';
