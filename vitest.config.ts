@@ -17,6 +17,10 @@ export default defineConfig({
         replacement: source('outbox/src/transports/$1/index.ts'),
       },
       {
+        find: /^nestjs-transactional-outbox\/(nats|redis-streams)\/server$/,
+        replacement: source('outbox/src/transports/$1/server/index.ts'),
+      },
+      {
         find: /^nestjs-transactional-outbox\/testing\/transport-contract$/,
         replacement: source('outbox/src/testing/transport-contract/index.ts'),
       },

@@ -37,6 +37,7 @@ import {
   redisSource,
   refuseUnsafeServers,
   resolveInboxOptions,
+  settlingSource,
   tcpSource,
   WebhookVerifier,
   warnAboutBodyParser,
@@ -50,7 +51,7 @@ const OPTIONS = Symbol('InboxModule:options');
 const DATA_SOURCE = Symbol('InboxModule:data-source');
 const DATABASE = Symbol('InboxModule:database');
 
-const SOURCES = [rabbitmqSource, kafkaSource, natsSource, redisSource, tcpSource, parkedSource];
+const SOURCES = [settlingSource, rabbitmqSource, kafkaSource, natsSource, redisSource, tcpSource, parkedSource];
 
 /** What a class given as `useClass` or `useExisting` has to implement. */
 export interface InboxOptionsFactory {

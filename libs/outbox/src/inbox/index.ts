@@ -4,6 +4,7 @@ export { natsSource, redisSource, tcpSource } from './broker/forgetful-sources.j
 export { kafkaSource } from './broker/kafka-source.js';
 export { rabbitmqSource } from './broker/rabbitmq-source.js';
 export { refuseUnsafeServers } from './broker/refuse-unsafe-servers.js';
+export { type SettlingContext, settlingSource } from './broker/settling-source.js';
 export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
 export { HttpProtocol } from './http/http-protocol.js';
 export { warnAboutBodyParser } from './http/warn-about-body-parser.js';

@@ -68,7 +68,7 @@ export class BrokerProtocol implements InboundProtocol {
     const source = this.sourceOf(message);
     try {
       if (settling.againMs === undefined) await source.accept(message);
-      else source.deliverAgain(message, settling.againMs);
+      else await source.deliverAgain(message, settling.againMs);
     } catch (error) {
       // Everything is committed; the message comes again, and will be known then.
       this.logger.warn(

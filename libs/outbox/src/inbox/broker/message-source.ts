@@ -14,5 +14,5 @@ export interface MessageSource {
   /** The message as it came. @param data what a handler would get by `@Payload()`. */
   raw(context: object, data: unknown): RawMessage;
   accept(context: object): void | Promise<void>;
-  deliverAgain(context: object, delayMs: number): void;
+  deliverAgain(context: object, delayMs: number): void | Promise<void>;
 }

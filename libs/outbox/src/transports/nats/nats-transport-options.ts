@@ -28,14 +28,15 @@ export interface ResolvedNatsOptions {
 /** @throws ConfigurationError */
 export function resolveNatsOptions(options: NatsTransportOptions): ResolvedNatsOptions {
   return {
-    connect: connector(options.nats),
+    connect: connector('NatsTransport', options.nats),
     subject: options.subject ?? (({ envelope }) => `outbox.event.${envelope.aggregateType}`),
     ackTimeoutMs: requireWhole('NatsTransport', 'ackTimeoutMs', options.ackTimeoutMs ?? 5000),
     source: requireSource('NatsTransport', options.source),
   };
 }
 
-function connector(nats: NatsTransportOptions['nats']): () => Promise<NatsConnection> {
+/** @throws ConfigurationError */
+export function connector(user: string, nats: NatsTransportOptions['nats']): () => Promise<NatsConnection> {
   if (typeof nats === 'function') return nats;
   // What waits for a reconnect would be sent after its time was over; the dispatcher decides when to try again.
   if (typeof nats === 'string' || Array.isArray(nats))
@@ -43,6 +44,6 @@ function connector(nats: NatsTransportOptions['nats']): () => Promise<NatsConnec
   if (typeof nats === 'object' && nats !== null)
     return () => connect({ ...(nats as NodeConnectionOptions), reconnect: false });
   throw new ConfigurationError(
-    'NatsTransport: "nats" must be an address such as "127.0.0.1:4222", several, options of connect(), or a function that connects.',
+    `${user}: "nats" must be an address such as "127.0.0.1:4222", several, options of connect(), or a function that connects.`,
   );
 }

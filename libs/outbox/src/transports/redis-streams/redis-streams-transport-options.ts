@@ -29,7 +29,7 @@ export interface ResolvedRedisStreamsOptions {
 /** @throws ConfigurationError */
 export function resolveRedisStreamsOptions(options: RedisStreamsTransportOptions): ResolvedRedisStreamsOptions {
   return {
-    createClient: clientFactory(options.redis),
+    createClient: clientFactory('RedisStreamsTransport', options.redis),
     stream: options.stream ?? (({ envelope }) => `outbox.event.${envelope.aggregateType}`),
     maxLength:
       options.maxLength === undefined ? 0 : requireWhole('RedisStreamsTransport', 'maxLength', options.maxLength),
@@ -37,12 +37,13 @@ export function resolveRedisStreamsOptions(options: RedisStreamsTransportOptions
   };
 }
 
-function clientFactory(redis: RedisStreamsTransportOptions['redis']): () => Redis | Cluster {
+/** @throws ConfigurationError */
+export function clientFactory(user: string, redis: RedisStreamsTransportOptions['redis']): () => Redis | Cluster {
   if (typeof redis === 'function') return redis;
   if (typeof redis === 'object' && redis !== null) return () => new Redis({ ...redis, ...OURS });
   if (typeof redis === 'string' && /^rediss?:\/\//.test(redis)) return () => new Redis(redis, OURS);
   throw new ConfigurationError(
-    'RedisStreamsTransport: "redis" must be a URL (redis:// or rediss://), options of ioredis, or a function that makes a client.',
+    `${user}: "redis" must be a URL (redis:// or rediss://), options of ioredis, or a function that makes a client.`,
   );
 }
 

@@ -10,6 +10,7 @@ import type { OutgoingEvent, Transport, TransportCapabilities } from '../transpo
 import { unanswered } from '../unanswered.js';
 import { untilAborted } from '../until-aborted.js';
 import { APPEND_EVENTS_LUA } from './append-events.lua.js';
+import { openClient } from './open-client.js';
 import {
   type RedisStreamsTransportOptions,
   type ResolvedRedisStreamsOptions,
@@ -76,22 +77,10 @@ export class RedisStreamsTransport implements Transport {
   }
 
   async #open(): Promise<StreamClient> {
-    const client = this.#options.createClient();
-    // Without a listener ioredis prints its errors; the rejection of connect() often says only that it is closed.
-    let reason: unknown;
-    client.on('error', (error) => {
-      reason = error;
-    });
-    client.on('close', () => this.#link.drop(client as StreamClient));
+    const client = this.#options.createClient() as StreamClient; // knows the script by the next line
     client.defineCommand('appendEvents', { lua: APPEND_EVENTS_LUA, numberOfKeys: 1 });
-    // Making a client may have connected it already.
-    try {
-      if (client.status === 'wait') await client.connect();
-    } catch (error) {
-      client.disconnect();
-      throw reason ?? error;
-    }
-    return client as StreamClient;
+    client.on('close', () => this.#link.drop(client));
+    return openClient(client);
   }
 
   /** Notes an outcome for each entry of one stream. Never rejects. */

@@ -1,0 +1,1 @@
+export { JetStreamServer, type JetStreamServerOptions } from './jetstream-server.js';
