@@ -17,7 +17,7 @@ export default defineConfig({
         replacement: source('outbox/src/transports/$1/index.ts'),
       },
       {
-        find: /^nestjs-transactional-outbox\/(nats|redis-streams)\/server$/,
+        find: /^nestjs-transactional-outbox\/(nats|redis-streams|sqs)\/server$/,
         replacement: source('outbox/src/transports/$1/server/index.ts'),
       },
       {

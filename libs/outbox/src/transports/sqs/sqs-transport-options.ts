@@ -27,11 +27,11 @@ export interface ResolvedSqsOptions {
 }
 
 /** @throws ConfigurationError */
-export function resolveSqsOptions(options: SqsTransportOptions): ResolvedSqsOptions {
+export function resolveSqsOptions(user: string, options: SqsTransportOptions): ResolvedSqsOptions {
   const { queueUrl, sqs = {} } = options;
   if (typeof queueUrl !== 'string' || !URL.canParse(queueUrl)) {
     throw new ConfigurationError(
-      'SqsTransport: "queueUrl" must be the URL of a queue, for example "https://sqs.eu-central-1.amazonaws.com/123456789012/orders.fifo".',
+      `${user}: "queueUrl" must be the URL of a queue, for example "https://sqs.eu-central-1.amazonaws.com/123456789012/orders.fifo".`,
     );
   }
   const isOwn = !isClient(sqs);
@@ -42,7 +42,7 @@ export function resolveSqsOptions(options: SqsTransportOptions): ResolvedSqsOpti
     createClient: () => (isOwn ? new SQSClient({ maxAttempts: 1, ...sqs }) : sqs),
     closesClient: isOwn,
     groupId: options.groupId ?? (({ envelope }) => `${envelope.aggregateType}:${envelope.aggregateId}`),
-    source: requireSource('SqsTransport', options.source),
+    source: requireSource(user, options.source),
   };
 }
 

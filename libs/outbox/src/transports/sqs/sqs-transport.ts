@@ -37,7 +37,7 @@ export class SqsTransport implements Transport {
 
   /** @throws ConfigurationError when an option is missing or out of its bounds. */
   constructor(options: SqsTransportOptions) {
-    this.#options = resolveSqsOptions(options);
+    this.#options = resolveSqsOptions('SqsTransport', options);
     // Of one request some messages may be stored and others not, so an aggregate's next one waits for the answer.
     this.capabilities = { batch: true, keepsOrderPerKey: false, deduplicates: this.#options.isFifo };
   }

@@ -1,0 +1,1 @@
+export { SqsServer, type SqsServerOptions } from './sqs-server.js';
