@@ -160,6 +160,14 @@ export function describeInboxOver(name: string, broker: BrokerUnderTest, isSkipp
       expect((await service.parked.list())[0]?.error).toContain('different content');
     });
 
+    it('an event of a type that is not for its consumers is passed over', async () => {
+      await broker.publish(outgoingEvent({ type: 'order.paid', payload: PAYLOAD }));
+      await broker.publish(order());
+      await expectEffects({ shipping: 1, inventory: 1 });
+      await expectAllAccepted();
+      expect(await service.parked.list()).toEqual([]);
+    });
+
     it('an event whose fields are wrong is parked at once', async () => {
       await broker.publish(order({ ...PAYLOAD, amountCents: -1 }));
       await expect.poll(() => service.parked.list(), PATIENT).toHaveLength(2);

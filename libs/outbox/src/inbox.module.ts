@@ -128,8 +128,8 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     },
     {
       provide: outboxToken(InboxRetentionService, dataSource),
-      useFactory: ({ retention }: InboxDatabase, { dedupeWindowMs }: ResolvedInboxOptions) =>
-        new InboxRetentionService(retention, dedupeWindowMs),
+      useFactory: ({ retention, failed }: InboxDatabase, { dedupeWindowMs }: ResolvedInboxOptions) =>
+        new InboxRetentionService(retention, failed, dedupeWindowMs),
       inject: [DATABASE, OPTIONS],
     },
     {

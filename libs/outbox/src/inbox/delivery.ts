@@ -40,6 +40,19 @@ export class RefusedDelivery implements Admitted {
   }
 }
 
+/** An event of a type that the handler does not take, on a topic with others: it is not for this consumer. */
+export class PassingDelivery implements Admitted {
+  constructor(
+    private readonly handler: GuardedHandler,
+    private readonly protocol: InboundProtocol,
+  ) {}
+
+  /** The handler is not called, and nothing recorded. */
+  async apply(context: ExecutionContext): Promise<unknown> {
+    return this.protocol.settle(context, this.handler, { outcome: 'duplicate', result: undefined });
+  }
+}
+
 /** One message that the guard has let in, on its way to one handler. */
 export class Delivery implements Admitted {
   private running: RunningHandler | undefined;

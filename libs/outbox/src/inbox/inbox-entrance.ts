@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { ConfigurationError, InboxRefusedError } from '../errors/index.js';
 import type { ReceivedEvent } from '../event/index.js';
-import { Delivery, letIn, RefusedDelivery } from './delivery.js';
+import { Delivery, letIn, PassingDelivery, RefusedDelivery } from './delivery.js';
 import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
 import type { InboundProtocol } from './inbound-protocol.js';
 import type { InboxService } from './inbox.service.js';
@@ -33,7 +33,11 @@ export class InboxEntrance {
     let event: ReceivedEvent | undefined;
     try {
       event = protocol.read(context);
-      requireAccepted(handler, event);
+      if (!takes(handler, event)) {
+        if (protocol.refusesAtTheDoor) throw notTaken(handler, event);
+        letIn(context, new PassingDelivery(handler, protocol));
+        return;
+      }
     } catch (error) {
       reportRefusal(error, handler, event);
       const refusal: Refusal = { error, handler, event };
@@ -45,10 +49,13 @@ export class InboxEntrance {
   }
 }
 
-function requireAccepted(handler: GuardedHandler, event: ReceivedEvent): void {
-  if (handler.types === undefined || handler.types.has(event.type)) return;
-  throw new InboxRefusedError(
-    `consumer "${handler.consumer}" does not take events of type ${JSON.stringify(event.type)} here.`,
+function takes({ types }: GuardedHandler, { type }: ReceivedEvent): boolean {
+  return types === undefined || types.has(type);
+}
+
+function notTaken({ consumer }: GuardedHandler, { type }: ReceivedEvent): InboxRefusedError {
+  return new InboxRefusedError(
+    `consumer "${consumer}" does not take events of type ${JSON.stringify(type)} here.`,
     422,
   );
 }

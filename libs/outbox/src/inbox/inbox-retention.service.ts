@@ -1,10 +1,14 @@
 import { wholeNumber } from '../config/index.js';
-import type { ProcessedEventRetention } from '../store/index.js';
+import type { FailedMessageStore, ProcessedEventRetention } from '../store/index.js';
 
-/** Deletes the records of processed events that are older than the dedupe window, in small batches. */
+/**
+ * Deletes the records of processed events that are older than the dedupe window, in small batches, and with them the counts
+ * of failures. Parked messages stay until somebody decides.
+ */
 export class InboxRetentionService {
   constructor(
     private readonly retention: ProcessedEventRetention,
+    private readonly failed: FailedMessageStore,
     private readonly dedupeWindowMs: number,
   ) {}
 
@@ -23,6 +27,7 @@ export class InboxRetentionService {
       total += pruned;
       if (pruned === 0) break;
     }
+    while (!signal?.aborted && (await this.failed.prune(this.dedupeWindowMs, batchSize)) > 0);
     return total;
   }
 }
