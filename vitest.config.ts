@@ -13,7 +13,7 @@ export default defineConfig({
     // Tests run against the sources. The longer names come first: an alias also matches what begins with it.
     alias: [
       {
-        find: /^nestjs-transactional-outbox\/(client-proxy|http|kafka|memory|nats|rabbitmq|redis-streams|sqs)$/,
+        find: /^nestjs-transactional-outbox\/(client-proxy|http|in-process|kafka|memory|nats|rabbitmq|redis-streams|sqs)$/,
         replacement: source('outbox/src/transports/$1/index.ts'),
       },
       {

@@ -16,6 +16,7 @@ import {
 } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { nameOfToken, outboxToken } from './config/index.js';
+import { EVENT_HANDLERS } from './event/index.js';
 import {
   BrokerProtocol,
   FailedMessages,
@@ -28,6 +29,8 @@ import {
   type InboxModuleOptions,
   InboxRetentionService,
   InboxService,
+  InProcessHandlers,
+  inProcessSource,
   kafkaSource,
   natsSource,
   ParkedMessageService,
@@ -51,7 +54,16 @@ const OPTIONS = Symbol('InboxModule:options');
 const DATA_SOURCE = Symbol('InboxModule:data-source');
 const DATABASE = Symbol('InboxModule:database');
 
-const SOURCES = [settlingSource, rabbitmqSource, kafkaSource, natsSource, redisSource, tcpSource, parkedSource];
+const SOURCES = [
+  inProcessSource,
+  settlingSource,
+  rabbitmqSource,
+  kafkaSource,
+  natsSource,
+  redisSource,
+  tcpSource,
+  parkedSource,
+];
 
 /** What a class given as `useClass` or `useExisting` has to implement. */
 export interface InboxOptionsFactory {
@@ -158,14 +170,20 @@ function providersFor(dataSource: InjectionToken): Provider[] {
       inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, DATABASE],
     },
     {
+      provide: HandlerCaller,
+      useFactory: (creator: ExternalContextCreator, modules: ModulesContainer) => new HandlerCaller(creator, modules),
+      inject: [ExternalContextCreator, ModulesContainer],
+    },
+    {
+      provide: EVENT_HANDLERS,
+      useFactory: (handlers: InboxHandlers, caller: HandlerCaller) => new InProcessHandlers(handlers, caller),
+      inject: [InboxHandlers, HandlerCaller],
+    },
+    {
       provide: outboxToken(ParkedMessageService, dataSource),
-      useFactory: (
-        { failed }: InboxDatabase,
-        handlers: InboxHandlers,
-        creator: ExternalContextCreator,
-        modules: ModulesContainer,
-      ) => new ParkedMessageService(failed, handlers, new HandlerCaller(creator, modules)),
-      inject: [DATABASE, InboxHandlers, ExternalContextCreator, ModulesContainer],
+      useFactory: ({ failed }: InboxDatabase, handlers: InboxHandlers, caller: HandlerCaller) =>
+        new ParkedMessageService(failed, handlers, caller),
+      inject: [DATABASE, InboxHandlers, HandlerCaller],
     },
   ];
 }

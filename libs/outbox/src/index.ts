@@ -60,6 +60,8 @@ export {
   InboxRetentionService,
   InboxService,
   InboxTransaction,
+  InProcessContext,
+  OnOutboxEvent,
   ParkedMessageContext,
   ParkedMessageService,
   type RedriveResult,

@@ -20,6 +20,8 @@ export function resolveRoutes(routes: readonly RouteOptions[], destinations: Rea
   }
   return {
     destinationsOf: (type) => destinationsByType.get(type),
+    typesTo: (destination) =>
+      [...destinationsByType].flatMap(([type, destinations]) => (destinations.includes(destination) ? [type] : [])),
     definitionOf: (type) => definitionsByType.get(type),
   };
 }

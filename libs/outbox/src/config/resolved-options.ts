@@ -38,6 +38,8 @@ export interface ResolvedOptions {
 /** Destinations of each event type; undefined for a type that no route names. */
 export interface RouteTable {
   destinationsOf(type: string): readonly string[] | undefined;
+  /** Types that are routed to a destination. */
+  typesTo(destination: string): readonly string[];
   /** Definitions of the event classes that routes name; types given as text have none. */
   definitionOf(type: string): EventDefinition | undefined;
 }

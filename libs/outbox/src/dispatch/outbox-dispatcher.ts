@@ -5,6 +5,7 @@ import type { ResolvedOptions } from '../config/index.js';
 import { ConfigurationError } from '../errors/index.js';
 import { rememberContext, type Signal } from '../runtime/index.js';
 import type { OutboxNames } from '../store/index.js';
+import { attachTransports } from './attach-transports.js';
 import { DispatchSchedule } from './dispatch-schedule.js';
 import type { DispatchSummary } from './dispatch-summary.js';
 import { DispatcherEngine } from './dispatcher-engine.js';
@@ -38,7 +39,8 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
 
   async onApplicationBootstrap(): Promise<void> {
     await this.detached(async () => {
-      const { dataSource, names, options, emitted } = this.parts;
+      const { dataSource, names, options, emitted, moduleRef } = this.parts;
+      if (options.dispatcher.enabled) attachTransports(options, moduleRef);
       const engine = options.dispatcher.enabled
         ? new DispatcherEngine(dataSource, names, options, this.logger)
         : undefined;

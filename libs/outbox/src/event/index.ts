@@ -8,6 +8,7 @@ export {
   type OnDead,
   requireEventDefinition,
 } from './event-definition.js';
+export { EVENT_HANDLERS, type EventHandlers } from './event-handlers.js';
 export { newEventId } from './event-id.js';
 export { orderingKey } from './ordering-key.js';
 export { AggregateId, OutboxEvent, type OutboxEventOptions } from './outbox-event.decorator.js';

@@ -26,7 +26,7 @@ export function describeHandler(handler: HandlerMethod, takersOfItsPattern: numb
     where: handler.where,
     consumer: declaration.consumer,
     keepResult: declaration.keepResult ?? false,
-    answersRequests: handler.isRoute || (handler.subscription?.answersRequests ?? false),
+    answersRequests: handler.isRoute || handler.isInProcess || (handler.subscription?.answersRequests ?? false),
     takersOfItsPattern,
     types: types && new Set(types),
     eventClassOf: (type) => classes.get(type),

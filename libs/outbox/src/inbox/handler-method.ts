@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { isInProcessHandler } from './in-process/on-outbox-event.decorator.js';
 import { InboxGuard } from './inbox.guard.js';
 
 /** A method of a controller or provider, as Nest would call it. */
@@ -14,6 +15,8 @@ export interface HandlerMethod {
   readonly isGuarded: boolean;
   /** Does Nest answer HTTP requests with it? A guarded class may have other methods, too. */
   readonly isRoute: boolean;
+  /** Is it called with events of the outbox of the same application? */
+  readonly isInProcess: boolean;
   /** What its decorators say of messages of brokers; undefined when it takes none. */
   readonly subscription: Subscription | undefined;
 }
@@ -55,6 +58,7 @@ function describeMethod(controller: HandlerMethod['controller'], name: string): 
     where: `${controller.name}.${name}`,
     isGuarded: [...guardsOf(controller), ...guardsOf(method)].some(isInboxGuard),
     isRoute: Reflect.hasMetadata(PATH_METADATA, method) && Reflect.hasMetadata(METHOD_METADATA, method),
+    isInProcess: isInProcessHandler(method),
     subscription: subscriptionOf(method),
   };
 }

@@ -14,6 +14,7 @@ import { refuseUnsafeMethods } from './refuse-unsafe-methods.js';
 export class InboxHandlers implements GuardedHandlers {
   private readonly methods: readonly HandlerMethod[];
   private routes = 0;
+  private called: readonly { readonly method: HandlerMethod; readonly handler: GuardedHandler }[] = [];
   private readonly handlers = new Map<unknown, Map<unknown, GuardedHandler>>();
 
   constructor(
@@ -52,9 +53,11 @@ export class InboxHandlers implements GuardedHandlers {
       method,
       handler: describeHandler(method, takersOf(method, this.methods)),
     }));
-    const called = handlers.filter(({ method }) => method.isRoute || method.subscription !== undefined);
-    refuseSharedEvents(called.map(({ handler }) => handler));
-    this.routes = called.filter(({ method }) => method.isRoute).length;
+    this.called = handlers.filter(
+      ({ method }) => method.isRoute || method.isInProcess || method.subscription !== undefined,
+    );
+    refuseSharedEvents(this.called.map(({ handler }) => handler));
+    this.routes = this.called.filter(({ method }) => method.isRoute).length;
     for (const { method, handler } of handlers) {
       const ofClass = this.handlers.get(method.controller) ?? new Map<unknown, GuardedHandler>();
       this.handlers.set(method.controller, ofClass.set(method.method, handler));
@@ -63,10 +66,12 @@ export class InboxHandlers implements GuardedHandlers {
 
   /** Those that messages of brokers come to. */
   get subscribed(): readonly HandlerMethod[] {
-    return this.methods.filter(
-      ({ controller, method, subscription }) =>
-        subscription !== undefined && this.find(controller, method) !== undefined,
-    );
+    return this.called.map(({ method }) => method).filter(({ subscription }) => subscription !== undefined);
+  }
+
+  /** Those that are called with events of the outbox of the same application. */
+  get inProcess(): readonly { readonly method: HandlerMethod; readonly handler: GuardedHandler }[] {
+    return this.called.filter(({ method }) => method.isInProcess);
   }
 
   /** Does any of the handlers answer HTTP requests? */
@@ -80,11 +85,9 @@ export class InboxHandlers implements GuardedHandlers {
 
   /** The handler of messages that would get an event of this type for this consumer; undefined when there is none. */
   takerOf(consumer: string, eventType: string | undefined): HandlerMethod | undefined {
-    return this.methods.find((method) => {
-      const handler = method.subscription === undefined ? undefined : this.find(method.controller, method.method);
-      if (handler?.consumer !== consumer) return false;
-      return handler.types === undefined || (eventType !== undefined && handler.types.has(eventType));
-    });
+    const takes = ({ types, consumer: own }: GuardedHandler): boolean =>
+      own === consumer && (types === undefined || (eventType !== undefined && types.has(eventType)));
+    return this.called.find(({ method, handler }) => method.subscription !== undefined && takes(handler))?.method;
   }
 
   /** The instance that Nest made of a class; undefined when there is one for each request, or none. */

@@ -9,6 +9,9 @@ export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.deco
 export { HttpProtocol } from './http/http-protocol.js';
 export { warnAboutBodyParser } from './http/warn-about-body-parser.js';
 export { WebhookVerifier } from './http/webhook-verifier.js';
+export { InProcessContext, inProcessSource } from './in-process/in-process-context.js';
+export { InProcessHandlers } from './in-process/in-process-handlers.js';
+export { OnOutboxEvent } from './in-process/on-outbox-event.decorator.js';
 export type { InboundProtocol } from './inbound-protocol.js';
 export { InboxGuard } from './inbox.guard.js';
 export { InboxService } from './inbox.service.js';

@@ -9,4 +9,4 @@ export {
   type Retry,
   type Unreachable,
 } from './publish-outcome.js';
-export type { OutgoingEvent, Transport, TransportCapabilities } from './transport.js';
+export type { OutgoingEvent, Transport, TransportCapabilities, TransportHost } from './transport.js';

@@ -29,6 +29,16 @@ export interface TransportCapabilities {
   readonly deduplicates: boolean;
 }
 
+/** The application that a destination belongs to. */
+export interface TransportHost {
+  /** Name of the destination, as in the configuration. */
+  readonly destination: string;
+  /** Event types that are routed to it. */
+  readonly types: readonly string[];
+  /** Everything that the application provides under a token. */
+  findAll<T>(token: symbol): readonly T[];
+}
+
 /**
  * Hands events to one destination. Contract:
  *
@@ -42,6 +52,8 @@ export interface TransportCapabilities {
 export interface Transport {
   readonly capabilities: TransportCapabilities;
   publish(batch: readonly OutgoingEvent[], signal: AbortSignal): Promise<readonly PublishOutcome[]>;
+  /** Called once when the application has started, before the first publish; may be left out. Throws to stop the start. */
+  attach?(host: TransportHost): void;
   /** Called once before the first publish, and again after a failure of its own; may be left out. */
   connect?(): Promise<void>;
   /** Called once when the dispatcher has stopped; may be left out. */

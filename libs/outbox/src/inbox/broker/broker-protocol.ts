@@ -34,10 +34,13 @@ export class BrokerProtocol implements InboundProtocol {
   read(context: ExecutionContext): ReceivedEvent {
     const rpc = context.switchToRpc();
     const message = rpc.getContext<object>();
-    return readMessage(this.sourceOf(message).raw(message, rpc.getData()));
+    const source = this.sourceOf(message);
+    return source.event?.(message) ?? readMessage(source.raw(message, rpc.getData()));
   }
 
   async settle(context: ExecutionContext, handler: GuardedHandler, result: InboxResult<unknown>): Promise<unknown> {
+    const message = context.switchToRpc().getContext<object>();
+    this.sourceOf(message).settled?.(message, result.outcome);
     await this.decide(context, handler, undefined);
     return result.result;
   }

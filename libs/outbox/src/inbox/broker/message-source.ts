@@ -1,3 +1,4 @@
+import type { ReceivedEvent } from '../../event/index.js';
 import type { RawMessage } from '../../store/index.js';
 
 /**
@@ -11,6 +12,10 @@ export interface MessageSource {
   readonly redelivers: boolean;
   /** @param context what a handler would get by `@Ctx()`. */
   isSourceOf(context: object): boolean;
+  /** The event, where it is known already; else it is read from the message. */
+  event?(context: object): ReceivedEvent;
+  /** Told what the inbox said of the message, before it is accepted. */
+  settled?(context: object, outcome: 'processed' | 'duplicate'): void;
   /** The message as it came. @param data what a handler would get by `@Payload()`. */
   raw(context: object, data: unknown): RawMessage;
   accept(context: object): void | Promise<void>;

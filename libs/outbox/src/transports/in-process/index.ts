@@ -1,0 +1,1 @@
+export { InProcessTransport, type InProcessTransportOptions } from './in-process-transport.js';
