@@ -33,4 +33,23 @@ describe('startChild', () => {
     expect(child.exitCode).toBeUndefined();
     expect(() => process.kill(child.pid, 0)).toThrow('ESRCH');
   });
+
+  it('leaves nothing of what it has started itself', async () => {
+    const forever = 'setInterval(() => {}, 1000)';
+    const code = `const child = require('node:child_process').spawn(process.execPath, ['-e', '${forever}']);
+      console.log('started ' + child.pid); ${forever}`;
+    const child = startChild('-e', { args: [code] });
+    const pid = Number((await child.waitForLine(/started \d+/)).split(' ')[1]);
+    await child.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false; // ESRCH: it is gone
+  }
+}

@@ -15,7 +15,7 @@ const alive = new Set<ChildProgram>();
 // A test that fails midway must leave no process behind; neither must a worker that is ended from outside.
 afterAll(() => Promise.all([...alive].map((child) => child.kill('SIGKILL'))));
 process.once('exit', () => {
-  for (const child of alive) void child.kill('SIGKILL');
+  for (const child of alive) child.endGroup();
 });
 
 /** Starts a Node program from its compiled file; see test/processes. */
@@ -23,6 +23,7 @@ export function startChild(file: string | URL, options: ChildOptions = {}): Chil
   const child = spawn(process.execPath, [file instanceof URL ? file.pathname : file, ...(options.args ?? [])], {
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, so that what the program started can be ended with it
   });
   return new ChildProgram(child);
 }
@@ -50,6 +51,7 @@ export class ChildProgram {
     this.exited = once(child, 'close').then(([code]) => {
       this.hasExited = true;
       alive.delete(this);
+      this.endGroup();
       this.notify();
       return typeof code === 'number' ? code : undefined;
     });
@@ -85,6 +87,15 @@ export class ChildProgram {
   async kill(signal: NodeJS.Signals): Promise<void> {
     this.child.kill(signal);
     await this.exited;
+  }
+
+  /** What the program has started and not ended, as `nest start` does when it is killed, must not live on. */
+  endGroup(): void {
+    try {
+      process.kill(-this.pid, 'SIGKILL');
+    } catch {
+      // There is nobody left, as it should be.
+    }
   }
 
   private notify(): void {

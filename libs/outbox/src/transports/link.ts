@@ -33,8 +33,8 @@ export class Link<T> {
   }
 
   /**
-   * Runs `publish` with the open link. Where there is none, nothing is sent: the destination is unreachable, or, when
-   * time runs out meanwhile, the events are held.
+   * Runs `publish` with the open link. Where there is none, nothing is sent: the destination is unreachable, also when it
+   * does not answer in time; when the call is interrupted meanwhile, the events are held.
    */
   async publish(
     batch: readonly OutgoingEvent[],
@@ -45,10 +45,10 @@ export class Link<T> {
       (opened) => ({ opened }),
       (error: unknown) => ({ error }),
     );
-    const answer = await untilAborted(attempt, signal, () => undefined);
-    if (answer === undefined || signal.aborted) return batch.map(() => held);
+    const answer = await untilAborted(attempt, signal, () => ({ error: signal.reason as unknown }));
+    if (signal.aborted && !isTimeout(signal.reason)) return batch.map(() => held);
     if ('error' in answer) return batch.map(() => ({ kind: 'unreachable', error: describeError(answer.error) }));
-    return publish(answer.opened);
+    return signal.aborted ? batch.map(() => held) : publish(answer.opened);
   }
 
   /** Also closes what is still being opened. Nothing is opened any more. */
@@ -69,4 +69,9 @@ export class Link<T> {
       this.opening = undefined;
     }
   }
+}
+
+/** As the dispatcher aborts a call whose time is over. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError';
 }

@@ -179,7 +179,8 @@ function measureIdle({ server, progress, size }: Bench): Promise<Comparison> {
         return Number(row?.count);
       };
       await vacuum(database);
-      await new Promise((resolve) => setTimeout(resolve, size(5000, 1000))); // what was done so far has been counted by then
+      // What a session has done is counted when it ends, or when it has been idle for ten seconds.
+      await new Promise((resolve) => setTimeout(resolve, size(12_000, 1000)));
       const before = await committed();
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
       const perSecond = ((await committed()) - before) / seconds;
@@ -195,8 +196,7 @@ function measureIdle({ server, progress, size }: Bench): Promise<Comparison> {
 }
 
 /**
- * Or autovacuum does it in the middle, with a transaction for each table. On a connection of its own: what a session did is
- * counted when it ends, else up to ten seconds late.
+ * Or autovacuum does it in the middle, with a transaction for each table.
  */
 async function vacuum({ url }: BenchDatabase): Promise<void> {
   const client = new pg.Client({ connectionString: url });
