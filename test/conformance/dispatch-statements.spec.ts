@@ -15,8 +15,13 @@ const SQL_FOLDER = new URL('../../libs/outbox/src/store/sql/', import.meta.url);
 const schema = resolveSchema(SCHEMA);
 const names = {
   ...outboxNames(schema, resolveTables(TABLES)),
-  processed: resolveInboxNames({ schema: SCHEMA, table: 'pro"cessed' }).processed,
+  ...inboxTables(),
 };
+
+function inboxTables(): { processed: string; failed: string } {
+  const { processed, failed } = resolveInboxNames({ schema: SCHEMA, table: 'pro"cessed' });
+  return { processed, failed };
+}
 
 interface Statement {
   readonly name: string;

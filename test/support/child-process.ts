@@ -2,7 +2,6 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { afterAll } from 'vitest';
 
 export interface ChildOptions {
   readonly args?: readonly string[];
@@ -12,8 +11,10 @@ export interface ChildOptions {
 
 const alive = new Set<ChildProgram>();
 
-// A test that fails midway must leave no process behind; neither must a worker that is ended from outside.
-afterAll(() => Promise.all([...alive].map((child) => child.kill('SIGKILL'))));
+/** A test that fails midway must leave no process behind; neither must a worker that is ended from outside. */
+export async function endAllChildren(): Promise<void> {
+  await Promise.all([...alive].map((child) => child.kill('SIGKILL')));
+}
 process.once('exit', () => {
   for (const child of alive) child.endGroup();
 });

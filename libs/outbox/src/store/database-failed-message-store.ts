@@ -7,10 +7,13 @@ import type {
 } from './failed-message-store.js';
 import {
   countFailureSql,
+  listParkedOnSqliteSql,
   listParkedSql,
+  parkMessageOnSqliteSql,
   parkMessageSql,
   pruneFailuresOnSqliteSql,
   pruneFailuresSql,
+  removeParkedOnSqliteSql,
   removeParkedSql,
 } from './sql/failed-messages.sql.js';
 import type { SqlClient, SqlRow } from './sql-client.js';
@@ -18,33 +21,39 @@ import type { InboxNames } from './table-names.js';
 
 /** What differs between the databases of an inbox. */
 interface Dialect {
-  readonly now: string;
-  /** Parameters are written as `$1`, each once and in order. */
-  readonly text: (sql: string) => string;
-  /** Condition on the ids of a filter, which are bound as `value`. */
-  readonly idsIn: (parameter: string) => string;
-  readonly bindIds: (ids: readonly string[]) => unknown;
+  readonly count: (names: InboxNames) => string;
+  readonly park: (names: InboxNames) => string;
+  readonly list: (names: InboxNames) => string;
+  readonly remove: (names: InboxNames) => string;
   readonly prune: (names: InboxNames) => string;
+  readonly bindIds: (ids: readonly string[]) => unknown;
   readonly bindAge: (olderThanMs: number) => unknown;
 }
 
 const POSTGRES: Dialect = {
-  now: 'clock_timestamp()',
-  text: (sql) => sql,
-  idsIn: (parameter) => `id = any (${parameter}::bigint[])`,
-  bindIds: (ids) => ids,
+  count: countFailureSql,
+  park: parkMessageSql,
+  list: listParkedSql,
+  remove: removeParkedSql,
   prune: pruneFailuresSql,
+  bindIds: (ids) => ids,
   bindAge: (olderThanMs) => olderThanMs,
 };
 
 const SQLITE: Dialect = {
-  now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
-  text: (sql) => sql.replaceAll(/\$\d+/g, '?'),
-  idsIn: (parameter) => `id in (select value from json_each(${parameter}))`,
-  bindIds: (ids) => JSON.stringify(ids),
+  count: (names) => withQuestionMarks(countFailureSql(names)),
+  park: (names) => withQuestionMarks(parkMessageOnSqliteSql(names)),
+  list: listParkedOnSqliteSql,
+  remove: removeParkedOnSqliteSql,
   prune: pruneFailuresOnSqliteSql,
+  bindIds: (ids) => JSON.stringify(ids),
   bindAge: (olderThanMs) => `-${olderThanMs / 1000} seconds`,
 };
+
+/** For statements that name each parameter once and in order. */
+function withQuestionMarks(sql: string): string {
+  return sql.replaceAll(/\$\d+/g, '?');
+}
 
 /** Failed messages beside the processed events, on PostgreSQL or SQLite. */
 export class DatabaseFailedMessageStore implements FailedMessageStore {
@@ -63,25 +72,22 @@ export class DatabaseFailedMessageStore implements FailedMessageStore {
   }
 
   async count(failure: MessageFailure): Promise<number> {
-    const rows = await this.query(countFailureSql(this.names), failureValues(failure));
+    const rows = await this.query(this.dialect.count(this.names), failureValues(failure));
     return Number(rows[0]?.attempts);
   }
 
-  async park(failure: MessageFailure, message: RawMessage): Promise<void> {
-    const { source, contentType, headers, body } = message;
+  async park(failure: MessageFailure, { source, contentType, headers, body }: RawMessage): Promise<void> {
     const values = [...failureValues(failure), source, contentType, JSON.stringify(headers), body];
-    await this.query(parkMessageSql(this.names, this.dialect.now), values);
+    await this.query(this.dialect.park(this.names), values);
   }
 
   async list(filter: ParkedMessageFilter, limit: number): Promise<readonly ParkedMessage[]> {
-    const { where, values } = this.selected(filter);
-    const sql = listParkedSql(this.names, where, `$${values.length + 1}`);
-    return (await this.query(sql, [...values, limit])).map(toParkedMessage);
+    const rows = await this.query(this.dialect.list(this.names), [...this.filterValues(filter), limit]);
+    return rows.map(toParkedMessage);
   }
 
   async remove(filter: ParkedMessageFilter): Promise<number> {
-    const { where, values } = this.selected(filter);
-    return (await this.query(removeParkedSql(this.names, where), values)).length;
+    return (await this.query(this.dialect.remove(this.names), this.filterValues(filter))).length;
   }
 
   async prune(olderThanMs: number, batchSize: number): Promise<number> {
@@ -90,15 +96,11 @@ export class DatabaseFailedMessageStore implements FailedMessageStore {
   }
 
   private async query(sql: string, values: readonly unknown[]): Promise<readonly SqlRow[]> {
-    return (await this.client.query(this.dialect.text(sql), values)).rows;
+    return (await this.client.query(sql, values)).rows;
   }
 
-  private selected({ consumer, ids }: ParkedMessageFilter): { where: string; values: unknown[] } {
-    const values: unknown[] = [];
-    const conditions: string[] = [];
-    if (consumer !== undefined) conditions.push(`consumer_name = $${values.push(consumer)}`);
-    if (ids !== undefined) conditions.push(this.dialect.idsIn(`$${values.push(this.dialect.bindIds(ids))}`));
-    return { where: conditions.length === 0 ? 'true' : conditions.join(' and '), values };
+  private filterValues({ consumer, ids }: ParkedMessageFilter): unknown[] {
+    return [consumer ?? null, ids === undefined ? null : this.dialect.bindIds(ids)];
   }
 }
 

@@ -8,8 +8,24 @@ set attempts = f.attempts + 1, last_error = excluded.last_error, failed_at = exc
 returning attempts`;
 }
 
+const PARKED_COLUMNS =
+  'id, consumer_name, message_id, event_type, attempts, last_error, parked_at, source, content_type, headers, body';
+const PARKED = `parked_at is not null and ($1::text is null or consumer_name = $1) and ($2::bigint[] is null or id = any ($2::bigint[]))`;
+
+/** The same on SQLite: ?1 the consumer or null, ?2 the ids as a JSON list, or null. */
+const PARKED_ON_SQLITE =
+  'parked_at is not null and (?1 is null or consumer_name = ?1) and (?2 is null or id in (select value from json_each(?2)))';
+
 /** Parks a message. $1 to $4 as above, $5 source, $6 content type, $7 headers as JSON, $8 body. Locks that row. */
-export function parkMessageSql({ failed }: InboxNames, now: string): string {
+export function parkMessageSql(names: InboxNames): string {
+  return parking(names, 'clock_timestamp()');
+}
+
+export function parkMessageOnSqliteSql(names: InboxNames): string {
+  return parking(names, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
+}
+
+function parking({ failed }: InboxNames, now: string): string {
   return `insert into ${failed} as f
   (consumer_name, message_id, event_type, last_error, source, content_type, headers, body, parked_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, ${now})
@@ -18,15 +34,22 @@ set last_error = excluded.last_error, failed_at = excluded.failed_at, source = e
   content_type = excluded.content_type, headers = excluded.headers, body = excluded.body, parked_at = excluded.parked_at`;
 }
 
-/** Parked messages, oldest first. `where` selects among them; the last parameter is how many at most. Locks nothing. */
-export function listParkedSql({ failed }: InboxNames, where: string, limit: string): string {
-  return `select id, consumer_name, message_id, event_type, attempts, last_error, parked_at, source, content_type, headers, body
-from ${failed} where parked_at is not null and ${where} order by id limit ${limit}`;
+/** Parked messages, oldest first. $1 consumer or null for all, $2 ids or null for all, $3 most rows. Locks nothing. */
+export function listParkedSql({ failed }: InboxNames): string {
+  return `select ${PARKED_COLUMNS} from ${failed} where ${PARKED} order by id limit $3`;
 }
 
-/** Removes parked messages; a row for each. Locks them. */
-export function removeParkedSql({ failed }: InboxNames, where: string): string {
-  return `delete from ${failed} where parked_at is not null and ${where} returning 1 as removed`;
+export function listParkedOnSqliteSql({ failed }: InboxNames): string {
+  return `select ${PARKED_COLUMNS} from ${failed} where ${PARKED_ON_SQLITE} order by id limit ?3`;
+}
+
+/** Removes parked messages, selected as above; a row for each. Locks them. */
+export function removeParkedSql({ failed }: InboxNames): string {
+  return `with removed as (delete from ${failed} where ${PARKED} returning 1 as removed) select removed from removed`;
+}
+
+export function removeParkedOnSqliteSql({ failed }: InboxNames): string {
+  return `delete from ${failed} where ${PARKED_ON_SQLITE} returning 1 as removed`;
 }
 
 /** Forgets at most $2 failures that were not parked and are older than $1 ms; a row for each. */
