@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { EventPattern, type MicroserviceOptions } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Inbox, InboxEnvelope, InboxModule, InboxTransaction, type ReceivedEvent } from 'nestjs-transactional-outbox';
-import type { EntityManager, EntitySubscriberInterface } from 'typeorm';
+import { type EntityManager, type EntitySubscriberInterface, EventSubscriber } from 'typeorm';
 import { type BrokerChoice, serverOf } from './broker-choice.js';
 
 // Consumes what BROKER brings and writes a row of `effects` in DATABASE for each event. When DIES_AFTER transactions were
@@ -12,6 +12,7 @@ import { type BrokerChoice, serverOf } from './broker-choice.js';
 
 const { DATABASE, BROKER = '{}', DIES_AFTER } = process.env;
 
+@EventSubscriber()
 class MortalCommits implements EntitySubscriberInterface {
   private committed = 0;
 
