@@ -8,21 +8,23 @@ import { startChild } from './child-process.js';
 const vitestProgram = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 const support = fileURLToPath(new URL('.', import.meta.url));
 
-/** A test run of its own over one file or two, below this folder so that packages resolve. */
+/** A test run of its own over up to three files in one process, below this folder so that packages resolve. */
 async function runOver(
   testFile: string,
-  { globalSetup = '', otherFile = '' } = {},
+  { globalSetup = '', otherFile = '', thirdFile = '' } = {},
 ): Promise<{ lines: string[]; exitCode: number | undefined }> {
   await mkdir(join(support, '.tmp'), { recursive: true });
   const root = await mkdtemp(join(support, '.tmp', 'run-'));
   try {
     await writeFile(join(root, 'planted.fixture.ts'), testFile);
     if (otherFile !== '') await writeFile(join(root, 'other.fixture.ts'), otherFile);
+    if (thirdFile !== '') await writeFile(join(root, 'third.fixture.ts'), thirdFile);
     await writeFile(join(root, 'setup.ts'), globalSetup);
     await writeFile(
       join(root, 'vitest.config.ts'),
       `export default { test: {
         include: ['*.fixture.ts'], globalSetup: ${globalSetup === '' ? '[]' : `['setup.ts']`},
+        setupFiles: ['../../setup.ts'], pool: 'forks', isolate: false, maxWorkers: 1,
         reporters: ['default', '../../closing-line-reporter.ts'],
       } };`,
     );
@@ -90,12 +92,19 @@ describe('the closing line', () => {
   });
 });
 
-it('a test file that forgets a child leaves no process behind', async () => {
+it('a test file that forgets a child leaves none to those that come after it in its process', async () => {
   const linePrinter = join(support, '../processes/dist/line-printer.js');
-  const { lines } = await runOver(`${test}
+  const file = `${test}
     import { startChild } from '../../child-process.js';
-    it('forgets', () => console.log('forgotten ' + startChild(${JSON.stringify(linePrinter)}).pid));`);
-  const [, pid] = /forgotten (\d+)/.exec(lines.join('\n')) ?? [];
-  expect(lines.at(-1)).toBe('1 passed, 0 failed');
-  expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+    it('forgets', () => {
+      globalThis.forgotten ??= [];
+      for (const pid of globalThis.forgotten) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+      globalThis.forgotten.push(startChild(${JSON.stringify(linePrinter)}).pid);
+      console.log('forgotten ' + globalThis.forgotten.join());
+    });`;
+  const { lines } = await runOver(file, { otherFile: file, thirdFile: file });
+  expect(lines.at(-1)).toBe('3 passed, 0 failed');
+  const [, pids = ''] = /forgotten (\d+,\d+,\d+)/.exec(lines.join('\n')) ?? [];
+  expect(pids).not.toBe('');
+  for (const pid of pids.split(',')) expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
 });

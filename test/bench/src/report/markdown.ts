@@ -1,7 +1,7 @@
 import type { Comparison, Figure } from '../measure/comparison.js';
 import { readable } from '../measure/progress.js';
 import type { Table } from '../targets/target.js';
-import { CHAPTERS, type Chapter, FURTHER_TITLE, NOT_MEASURED, PREAMBLE } from './chapters.js';
+import { CHAPTERS, type Chapter, FURTHER_TITLE, MISSED, NOT_MEASURED, PREAMBLE } from './chapters.js';
 import type { RunDescription, StoredResult, StoredResults } from './results-file.js';
 import { drawPlot } from './svg/draw-plot.js';
 import { boundText, cellText } from './text.js';
@@ -24,6 +24,8 @@ export function toReport(results: StoredResults): Report {
     PREAMBLE,
     summary(results),
     ...chapters,
+    '## What is missed, and why',
+    MISSED,
     '## What is not measured',
     NOT_MEASURED,
     '## How it was measured',
