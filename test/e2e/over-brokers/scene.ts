@@ -75,15 +75,18 @@ export function describeOver(name: string, { isSkipped, keepsOrder, open }: Scen
     };
 
     it('nothing is lost, nothing takes effect twice, and who dies is succeeded', async () => {
-      const [mortalConsumer, , mortalDispatcher] = await Promise.all([
+      // Alone at first, so that they come to the work at which they die.
+      const mortals = await Promise.all([
         start(consumer, shipping, { DIES_AFTER: String(CONSUMER_DIES_AFTER) }),
-        start(consumer, shipping),
         start(dispatcher, queue.database, { DIES_AFTER: String(DISPATCHER_DIES_AFTER) }),
-        start(dispatcher, queue.database),
       ]);
       for (let count = 0; count < ORDERS; count += ORDERS_PER_TRANSACTION) await emitOrders(queue);
-      await Promise.all([mortalConsumer.exited, mortalDispatcher.exited]);
-      await Promise.all([start(consumer, shipping), start(dispatcher, queue.database)]);
+      await Promise.all(mortals.map((mortal) => mortal.exited));
+      await Promise.all(
+        [consumer, consumer]
+          .map((program) => start(program, shipping))
+          .concat([dispatcher, dispatcher].map((program) => start(program, queue.database))),
+      );
       if (scene.cut !== undefined) {
         await expect.poll(effects, PATIENT).toBeGreaterThan(CUT_AFTER);
         await scene.cut();
