@@ -32,7 +32,8 @@ export function readMessage(raw: RawMessage): ReceivedEvent {
   }
   const embedded = isStructured ? body : embeddedEvent(body);
   if (embedded !== undefined) {
-    return readCloudEvent({ mediaType: STRUCTURED_TYPE, body: embedded, attributesAre: '', attributes: () => ({}) });
+    const structuredType = isStructured ? mediaType : STRUCTURED_TYPE;
+    return readCloudEvent({ mediaType: structuredType, body: embedded, attributesAre: '', attributes: () => ({}) });
   }
   if (raw.headers.id !== undefined) return routedEvent(raw, raw.headers.id, body);
   throw new InboxRefusedError(

@@ -54,6 +54,7 @@ function binaryModeEvent(message: ReceivedMessage): Attributes {
       400,
     );
   }
+  requireJsonType(mediaType);
   return { ...attributes, datacontenttype: mediaType, data: body === '' ? undefined : parseJson(body) };
 }
 
@@ -65,9 +66,16 @@ function requireIdentity({ id, specversion, data_base64, datacontenttype }: Attr
   if (specversion !== '1.0') {
     throw new InboxRefusedError('the CloudEvent has another "specversion" than 1.0.', 400);
   }
-  if (data_base64 !== undefined || (typeof datacontenttype === 'string' && !isJson(datacontenttype.toLowerCase()))) {
-    throw new InboxRefusedError('the data of the CloudEvent is not JSON.', 422);
-  }
+  if (data_base64 !== undefined) throw notJson();
+  if (typeof datacontenttype === 'string') requireJsonType(datacontenttype.toLowerCase());
+}
+
+function requireJsonType(mediaType: string): void {
+  if (!isJson(mediaType)) throw notJson();
+}
+
+function notJson(): InboxRefusedError {
+  return new InboxRefusedError('the data of the CloudEvent is not JSON.', 422);
 }
 
 function validate(attributes: Attributes): CloudEvent<unknown> {

@@ -12,6 +12,8 @@ const CLOSE_TIMEOUT_MS = 30_000;
 
 /** What stands in a message before anybody has decided about it. */
 export interface ReadMessage {
+  /** Whether it says of itself that it is an event; what does not is nobody's by mistake only. */
+  readonly isEvent: boolean;
   /** Patterns by which a handler is looked for; the first that one has. */
   readonly patterns: readonly string[];
   /** What the handler gets by `@Payload()`. */
@@ -59,14 +61,10 @@ export abstract class MessageServer extends Server implements CustomTransportStr
     throw new Error(`${this.constructor.name} has no events to listen to.`);
   }
 
-  private async process(
-    message: ConsumedMessage,
-    { patterns, data }: ReadMessage,
-    settlement: Settlement,
-  ): Promise<void> {
+  private async process(message: ConsumedMessage, read: ReadMessage, settlement: Settlement): Promise<void> {
     const context = new MessageContext(message, settlement);
     try {
-      await this.callHandlers(patterns, data, context);
+      await this.callHandlers(read, context);
       await context.accept();
     } catch (error) {
       this.logger.error(logLine('message not processed', { source: message.source, error: describeError(error) }));
@@ -75,10 +73,17 @@ export abstract class MessageServer extends Server implements CustomTransportStr
   }
 
   /** Nest calls what else is subscribed to the pattern along with the first. */
-  private async callHandlers(patterns: readonly string[], data: unknown, context: MessageContext): Promise<void> {
+  private async callHandlers({ patterns, data, isEvent }: ReadMessage, context: MessageContext): Promise<void> {
     const pattern = patterns.find((one) => this.messageHandlers.has(one));
     const handler = pattern === undefined ? undefined : this.messageHandlers.get(pattern);
-    if (handler === undefined) return;
-    await lastValueFrom(this.transformToObservable(await handler(data, context)), { defaultValue: undefined });
+    if (handler !== undefined) {
+      await lastValueFrom(this.transformToObservable(await handler(data, context)), { defaultValue: undefined });
+    } else if (!isEvent) {
+      this.logger.error(
+        logLine('message dropped: it is no event, and no handler has the pattern "unreadable"', {
+          source: context.getMessage().source,
+        }),
+      );
+    }
   }
 }

@@ -12,6 +12,7 @@ export function readParts({ body }: ConsumedMessage, type: string | undefined, p
   const structured = typeOf(parsed);
   const patterns = [type, structured, place].filter((one) => one !== undefined);
   return {
+    isEvent: type !== undefined || structured !== undefined,
     patterns: [...patterns, 'unreadable'],
     data: type === undefined && structured !== undefined ? dataOf(parsed) : parsed,
   };
