@@ -1,5 +1,6 @@
 import { DeadLetterService } from 'nestjs-transactional-outbox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { byHand } from '../support/by-hand.js';
 import type { ChildProgram } from '../support/child-process.js';
 import { type DispatcherSettings, environmentOf } from '../support/dispatcher-process.js';
 import { eventually } from '../support/eventually.js';
@@ -129,7 +130,7 @@ describe('a dispatcher process that is killed', { timeout: 60_000 }, () => {
     expect(scene.sent(ids)).toHaveLength(1);
 
     const deadLetters = scene.queue.module.get(DeadLetterService);
-    await deadLetters.redrive({ ids: (await scene.undone(ids)).map(({ id }) => id) });
+    await deadLetters.redrive({ ids: (await scene.undone(ids)).map(({ id }) => id) }, byHand);
     await scene.deliver();
     expect(scene.sent(ids)).toHaveLength(2);
     await expectShippedOnce(ids);

@@ -1,5 +1,6 @@
 import { DeadLetterService } from 'nestjs-transactional-outbox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { byHand } from '../support/by-hand.js';
 import type { ChildProgram } from '../support/child-process.js';
 import { diedAt, dieInside, startDoomed } from './crash-window-doomed.js';
 import { type CrashScene, startCrashScene } from './crash-window-scene.js';
@@ -28,7 +29,7 @@ describe('a process that is killed while an operator redrives dead letters', { t
     return ids;
   };
   const redrive = async (ids: readonly string[]): Promise<number> =>
-    scene.queue.module.get(DeadLetterService).redrive({ ids: await deliveriesOf(ids) });
+    scene.queue.module.get(DeadLetterService).redrive({ ids: await deliveriesOf(ids) }, byHand);
   /** They still wait for a person, and the next redrive takes them all. */
   const expectStillDead = async (ids: readonly string[]): Promise<void> => {
     const undone = await scene.undone(ids);

@@ -8,6 +8,7 @@ import {
 } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import { afterEach, describe, expect, it } from 'vitest';
+import { byHand } from '../support/by-hand.js';
 import {
   noted,
   OrderNoted,
@@ -79,7 +80,7 @@ describe('while two versions of an application run side by side', () => {
 
     const deadLetters = newer.module.get(DeadLetterService);
     expect(await deadLetters.list()).toMatchObject([{ eventId: dead, blocksKey: true }]);
-    await deadLetters.redrive({ destination: 'memory' });
+    await deadLetters.redrive({ destination: 'memory' }, byHand);
     await newer.dispatcher.drain();
     expect(idsIn(newer.memory)).toEqual([dead, follower]);
   });
@@ -99,7 +100,7 @@ describe('while two versions of an application run side by side', () => {
     });
     const ids = await emit(restarted, noted(randomUUID()), skippable(randomUUID(), 1));
     expect(await older.dispatcher.drain()).toMatchObject({ dead: 2 });
-    expect(await older.module.get(DeadLetterService).redrive({ destination: 'memory' })).toBe(2);
+    expect(await older.module.get(DeadLetterService).redrive({ destination: 'memory' }, byHand)).toBe(2);
     expect(await restarted.dispatcher.drain()).toMatchObject({ delivered: 2 });
     expect(idsIn(restarted.memory).toSorted()).toEqual(ids.toSorted());
     expect(await restarted.module.get(RetentionService).prune({ olderThanMs: 0 })).toEqual({

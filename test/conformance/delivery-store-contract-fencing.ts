@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Claim, Finalization } from '../../libs/outbox/src/store/index.js';
+import { byHand } from '../support/by-hand.js';
 import {
   dead,
   finalization,
@@ -102,7 +103,7 @@ export function describeFencing(store: () => StoreUnderTest): void {
       const stale = await mustClaim(store(), { leaseMs: 1000, maxAttempts: 1 });
       await store().passTime(1001);
       await mustClaim(store(), { maxAttempts: 1 });
-      expect(await store().deadLetters.redrive({ ids: [id] })).toBe(1);
+      expect(await store().deadLetters.redrive({ ids: [id] }, byHand)).toMatchObject({ count: 1 });
       const redriven = await store().state();
       for (const [name, outcome] of EVERY_OUTCOME) {
         if (name !== 'success') expect(await store().deliveries.finalize(stale, outcome(id))).toBe(1);

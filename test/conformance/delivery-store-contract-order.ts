@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { byHand } from '../support/by-hand.js';
 import {
   claimIn,
   claimRequest,
@@ -104,7 +105,7 @@ export function describeOrder(store: () => StoreUnderTest): void {
       await store().deliveries.finalize(claim, dead(first));
       expect(await store().deliveries.claim(claimRequest())).toEqual(nothing);
 
-      await store().deadLetters.redrive({ ids: [first] });
+      await store().deadLetters.redrive({ ids: [first] }, byHand);
       const again = await mustClaim(store());
       expect(idsOf(again)).toEqual([first, second]);
       expect(again.deliveries[0]?.attempts).toBe(1);
@@ -118,7 +119,7 @@ export function describeOrder(store: () => StoreUnderTest): void {
 
       const [third] = await store().emit({ aggregate: A });
       expect(await store().deliveries.claim(claimRequest())).toEqual(nothing);
-      expect(await store().deadLetters.discard({ ids: [second] })).toBe(1);
+      expect(await store().deadLetters.discard({ ids: [second] }, byHand)).toMatchObject({ count: 1 });
       expect(idsOf(await mustClaim(store()))).toEqual([third]);
     });
 

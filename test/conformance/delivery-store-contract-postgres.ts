@@ -116,7 +116,15 @@ export async function openPostgresStore(completion: Completion = 'delete'): Prom
       return withUndefined(row?.state);
     },
     async reset() {
-      const tables = [names.event, names.delivery, names.archive, names.lane, names.aggregate, names.destination];
+      const tables = [
+        names.event,
+        names.delivery,
+        names.archive,
+        names.operation,
+        names.lane,
+        names.aggregate,
+        names.destination,
+      ];
       await rows(`truncate ${tables.join(', ')} restart identity`);
       await rows(`alter sequence ${names.token} restart`);
       await setClock(START_MS);

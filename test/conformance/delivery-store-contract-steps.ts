@@ -1,5 +1,6 @@
 import type { Claim, ClaimRequest, Finalization } from '../../libs/outbox/src/store/index.js';
 import type { SeededRandom } from '../simulation/seeded-random.js';
+import { byHand } from '../support/by-hand.js';
 import {
   claimRequest,
   DESTINATION,
@@ -136,12 +137,12 @@ export class StepSource {
 
   private redrive(): Step {
     const ids = this.someIds();
-    return { name: `redrive ${ids}`, apply: (store) => store.deadLetters.redrive({ ids }) };
+    return { name: `redrive ${ids}`, apply: (store) => store.deadLetters.redrive({ ids }, byHand) };
   }
 
   private discard(): Step {
     const ids = this.someIds();
-    return { name: `discard ${ids}`, apply: (store) => store.deadLetters.discard({ ids }) };
+    return { name: `discard ${ids}`, apply: (store) => store.deadLetters.discard({ ids }, byHand) };
   }
 
   private unblock(): Step {

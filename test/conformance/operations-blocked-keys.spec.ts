@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BlockedKeyService, DeadLetterService } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { byHand } from '../support/by-hand.js';
 import { type OutboxApp, startOutboxApp, step } from '../support/outbox-app.js';
 
 const HOUR_MS = 3_600_000;
@@ -57,7 +58,7 @@ describe('an aggregate that is held back', () => {
     answers.set(order, 'dead').set(other, 'dead');
     await placed(order);
     await placed(other);
-    expect(await blocked().release({ aggregateType: 'order', aggregateId: order })).toBe(1);
+    expect(await blocked().release({ aggregateType: 'order', aggregateId: order }, byHand)).toBe(1);
     await app.dispatcher.drain();
     expect(accepted(order)).toEqual([2n, 3n]);
     expect(accepted(other)).toEqual([]);
@@ -69,12 +70,12 @@ describe('an aggregate that is held back', () => {
     const order = randomUUID();
     answers.set(order, 'retry');
     await placed(order);
-    expect(await blocked().release({ aggregateId: order })).toBe(0);
+    expect(await blocked().release({ aggregateId: order }, byHand)).toBe(0);
     await app.dispatcher.drain();
     expect(accepted(order)).toEqual([]);
   });
 
   it('is not released by an empty filter', async () => {
-    await expect(blocked().release({})).rejects.toThrow('empty filter');
+    await expect(blocked().release({}, byHand)).rejects.toThrow('empty filter');
   });
 });

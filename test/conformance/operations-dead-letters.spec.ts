@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BacklogService, DeadLetterService } from 'nestjs-transactional-outbox';
 import { HttpTransport } from 'nestjs-transactional-outbox/http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { byHand } from '../support/by-hand.js';
 import { eventually } from '../support/eventually.js';
 import { noted, OrderNoted, OrderStep, type OutboxApp, startOutboxApp, step } from '../support/outbox-app.js';
 import { type RecordingServer, startRecordingServer } from '../support/recording-server.js';
@@ -67,7 +68,7 @@ describe('a receiver that fails', () => {
       { destination: 'receiver', dead: 1, pending: 0 },
     ]);
 
-    expect(await deadLetters().redrive({ ids: [letter?.id ?? ''] })).toBe(1);
+    expect(await deadLetters().redrive({ ids: [letter?.id ?? ''] }, byHand)).toBe(1);
     await drainUntil(5);
     expect(receiver.requests.at(-1)?.headers['webhook-id']).toBe(id);
     expect(await deadLetters().list()).toEqual([]);
@@ -82,7 +83,7 @@ describe('a receiver that fails', () => {
     await app.dispatcher.drain();
     expect(receiver.requests).toHaveLength(4);
 
-    await deadLetters().redrive({ destination: 'receiver' });
+    await deadLetters().redrive({ destination: 'receiver' }, byHand);
     await drainUntil(7);
     expect(receiver.requests.slice(4).map(({ headers }) => headers['webhook-id'])).toEqual(ids);
   });
@@ -92,14 +93,14 @@ describe('a receiver that fails', () => {
     const order = randomUUID();
     const ids = await emit(step(order, 1), step(order, 2));
     await drainUntil(4);
-    expect(await deadLetters().discard({ destination: 'receiver' })).toBe(1);
+    expect(await deadLetters().discard({ destination: 'receiver' }, byHand)).toBe(1);
     await drainUntil(5);
     expect(receiver.requests.at(-1)?.headers['webhook-id']).toBe(ids[1]);
     expect(await app.database.query('select count(*)::int as logged from outbox_event')).toEqual([{ logged: 2 }]);
   });
 
   it('an empty filter redrives and discards nothing', async () => {
-    await expect(deadLetters().redrive({})).rejects.toThrow('empty filter');
-    expect(() => deadLetters().discard({})).toThrow('empty filter');
+    await expect(deadLetters().redrive({}, byHand)).rejects.toThrow('empty filter');
+    await expect(deadLetters().discard({}, byHand)).rejects.toThrow('empty filter');
   });
 });

@@ -10,6 +10,7 @@ import {
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { byHand } from '../support/by-hand.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { noted, type OutboxApp, startOutboxApp, step } from '../support/outbox-app.js';
@@ -36,7 +37,16 @@ const NAMES: [string, OutboxSchemaOptions][] = [
 ];
 
 /** Of the names that the library uses by itself; no statement may find them. */
-const DECOYS = ['event', 'delivery', 'delivery_archive', 'lane', 'aggregate', 'destination', 'schema_version']
+const DECOYS = [
+  'event',
+  'delivery',
+  'delivery_archive',
+  'delivery_operation',
+  'lane',
+  'aggregate',
+  'destination',
+  'schema_version',
+]
   .map((name) => `create table public.outbox_${name} (decoy text)`)
   .concat(
     'create view public.outbox_event_status as select 1 as decoy',
@@ -48,7 +58,7 @@ const OUR_TABLES = `select table_schema, table_name from information_schema.tabl
 
 const CHECK_DECOYS = `select (select count(*)::int from outbox_event) + (select count(*)::int from outbox_delivery)
   + (select count(*)::int from outbox_delivery_archive) + (select count(*)::int from outbox_lane)
-  + (select count(*)::int from outbox_aggregate) + (select count(*)::int from outbox_destination)
+  + (select count(*)::int from outbox_delivery_operation) + (select count(*)::int from outbox_aggregate) + (select count(*)::int from outbox_destination)
   + (select count(*)::int from outbox_schema_version) as rows,
   (select is_called from outbox_delivery_token) as "isCalled"`;
 
@@ -92,7 +102,7 @@ describe.each(NAMES)('with %s, and tables of the default names in public that ar
   it('migrations go up, down and up again, and leave nothing when they are down', async () => {
     await dataSource.runMigrations();
     expect((await database.query(OUR_TABLES)).length).toBeGreaterThan(5);
-    await dataSource.undoLastMigration();
+    for (const _ of dataSource.migrations) await dataSource.undoLastMigration();
     expect(await database.query(OUR_TABLES)).toEqual([]);
     await dataSource.runMigrations();
     await start();
@@ -116,7 +126,7 @@ describe.each(NAMES)('with %s, and tables of the default names in public that ar
     expect(await app.module.get(DeadLetterService).list()).toHaveLength(2);
 
     healthy.isHealthy = true;
-    expect(await app.module.get(DeadLetterService).redrive({ destination: 'memory' })).toBe(2);
+    expect(await app.module.get(DeadLetterService).redrive({ destination: 'memory' }, byHand)).toBe(2);
     expect(await app.dispatcher.drain()).toMatchObject({ delivered: 3 });
     const steps = memory.accepted.filter(({ envelope }) => envelope.sequence !== undefined);
     expect(steps.map(({ envelope }) => envelope.sequence)).toEqual([1n, 2n]);

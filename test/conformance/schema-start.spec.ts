@@ -3,6 +3,7 @@ import {
   type MigrateMode,
   OutboxModule,
   type OutboxTableOptions,
+  outboxMigrations,
   SchemaVersionError,
 } from 'nestjs-transactional-outbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -23,8 +24,11 @@ describe('the start of an application', () => {
     await harness.start({ imports: [await harness.typeOrm(database), OutboxModule.forRoot(options)] });
     await harness.endApplications();
   };
-  const setVersion = (version: number): Promise<unknown> =>
-    database.query(`update outbox_schema_version set version = $1 where component = 'outbox'`, [version]);
+  const setVersion = (version: number, compatibleFrom = version): Promise<unknown> =>
+    database.query(`update outbox_schema_version set version = $1, compatible_from = $2 where component = 'outbox'`, [
+      version,
+      compatibleFrom,
+    ]);
 
   const COMMAND = `Add ...outboxMigrations() to the migrations of the DataSource and run \`npx typeorm migration:run -d <your data source file>\`, or set migrate: 'auto' for development.`;
 
@@ -51,6 +55,16 @@ describe('the start of an application', () => {
       await expect(started).rejects.toThrow(
         /have version 99, this library knows only up to \d+\. Install the version of nestjs-transactional-outbox that migrated them\.$/,
       );
+      expect(await database.query('select version from outbox_schema_version')).toEqual([{ version: 99 }]);
+    },
+  );
+
+  it.each<MigrateMode>(['verify', 'auto'])(
+    'on newer tables that say that this library can work with them goes on, and changes nothing (%s)',
+    async (mode) => {
+      await startWith('auto');
+      await setVersion(99, 1);
+      await startWith(mode);
       expect(await database.query('select version from outbox_schema_version')).toEqual([{ version: 99 }]);
     },
   );
@@ -104,7 +118,7 @@ describe('the start of an application', () => {
     );
     await Promise.all(modules.map((module) => module.init()));
     expect(await database.query('select component, version from outbox_schema_version')).toEqual([
-      { component: 'outbox', version: 1 },
+      { component: 'outbox', version: outboxMigrations().length },
     ]);
     expect(await database.query('select 1 from outbox_event')).toEqual([]);
   });

@@ -32,7 +32,7 @@ class OperatorModule {}
 const [, , task = '', ...ids] = process.argv;
 const app = await NestFactory.createApplicationContext(OperatorModule);
 const work: Readonly<Record<string, () => Promise<unknown>>> = {
-  redrive: () => app.get(DeadLetterService).redrive({ ids }),
+  redrive: () => app.get(DeadLetterService).redrive({ ids }, { by: 'the operator', reason: 'the receiver was mended' }),
   prune: () => app.get(RetentionService).prune({ olderThanMs: 0, batchSize: 2 }),
   'prune-inbox': () => app.get(InboxRetentionService).prune({ batchSize: 2 }),
 };

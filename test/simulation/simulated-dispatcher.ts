@@ -86,7 +86,7 @@ export class SimulatedDispatcher implements Owner {
     const { destination, store, breakers } = connect(this);
     const log = new DispatchLog(new TraceLogger(this.name, trace), destination.name);
     const breaker = new Breaker(destination, breakers, log, random);
-    const parts = { destination, store, breaker, log, onDead, random, owner: this.name };
+    const parts = { destination, store, breaker, log, onDead, random, owner: this.name, onDelivered: () => undefined };
     const loop = new DestinationLoop(new DestinationDispatch(parts), this.draining.signal, this.cutOff.signal, onFault);
     this.loop = loop;
     const poll = setInterval(() => loop.wake(), pollMs);

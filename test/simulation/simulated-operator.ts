@@ -1,4 +1,5 @@
 import type { DeadLetterStore } from '../../libs/outbox/src/store/index.js';
+import { byHand } from '../support/by-hand.js';
 import type { CheckedStore } from './checked-store.js';
 import type { Ledger } from './ledger.js';
 import type { SeededRandom } from './seeded-random.js';
@@ -36,7 +37,7 @@ export class SimulatedOperator {
   private redrive(id: string): void {
     const { letters, ledger, trace } = this.parts;
     trace.note('operator', `redrives ${id}`);
-    void letters.redrive({ ids: [id] });
+    void letters.redrive({ ids: [id] }, byHand);
     Object.assign(ledger.entry(id), { state: 'pending', attempts: 0, isOpen: false });
     ledger.counts.redriven += 1;
   }
@@ -44,7 +45,7 @@ export class SimulatedOperator {
   private discard(id: string): void {
     const { letters, ledger, trace } = this.parts;
     trace.note('operator', `discards ${id}`);
-    void letters.discard({ ids: [id] });
+    void letters.discard({ ids: [id] }, byHand);
     Object.assign(ledger.entry(id), { state: 'gone', isDiscarded: true });
   }
 

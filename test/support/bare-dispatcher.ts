@@ -50,6 +50,7 @@ export class BareDispatcher {
       log,
       onDead: typeof onDead === 'function' ? onDead : () => onDead,
       random: systemRandom,
+      onDelivered: () => undefined,
     });
   }
 

@@ -24,6 +24,7 @@ import { InProcessTransport } from 'nestjs-transactional-outbox/in-process';
 import type { EntityManager } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OrderPaid, OrderPlaced, Shipment } from '../integration/inbox-app.js';
+import { byHand } from '../support/by-hand.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 @Injectable()
@@ -157,7 +158,7 @@ describe('InProcessTransport', () => {
       })
       .toEqual([['invoicing', expect.stringContaining('no paper')]]);
     module.get(Trouble).failing = 0;
-    await letters.redrive({ destination: 'invoicing' });
+    await letters.redrive({ destination: 'invoicing' }, byHand);
     await module.get(OutboxDispatcher).drain();
     expect(await effects('invoicing')).toBe(1);
   });

@@ -20,7 +20,15 @@ import {
 import { OutboxDispatcher } from './dispatch/index.js';
 import { EmitsEventExplorer, OutboxService, SilentChangeDetector } from './emit/index.js';
 import { describeError } from './errors/index.js';
-import { BacklogService, BlockedKeyService, DeadLetterService, RetentionService } from './ops/index.js';
+import {
+  BacklogService,
+  BlockedKeyService,
+  DeadLetterService,
+  DestinationService,
+  OperationLogService,
+  ReplayService,
+  RetentionService,
+} from './ops/index.js';
 import { OutboxStarter } from './outbox-starter.js';
 import { logLine, Signal } from './runtime/index.js';
 import {
@@ -30,7 +38,10 @@ import {
   PostgresBacklogStore,
   PostgresBlockedKeyStore,
   PostgresDeadLetterStore,
+  PostgresDestinationStore,
   PostgresEventStore,
+  PostgresOperationStore,
+  PostgresReplayStore,
   PostgresRetentionStore,
 } from './store/index.js';
 import { TransactionContext } from './transaction/index.js';
@@ -49,6 +60,9 @@ const EXPORTED = [
   BacklogService,
   BlockedKeyService,
   DeadLetterService,
+  DestinationService,
+  OperationLogService,
+  ReplayService,
   RetentionService,
 ] as const;
 
@@ -176,6 +190,28 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
       provide: outboxToken(BlockedKeyService, dataSource),
       useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
         new BlockedKeyService(new PostgresBlockedKeyStore(new DataSourceClient(source), names), emitted),
+      inject: [dataSource, NAMES, EMITTED],
+    },
+    {
+      provide: outboxToken(DestinationService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames, options: ResolvedOptions, emitted: Signal<string>) =>
+        new DestinationService(
+          new PostgresDestinationStore(new DataSourceClient(source), names),
+          [...options.destinations.keys()],
+          emitted,
+        ),
+      inject: [dataSource, NAMES, OPTIONS, EMITTED],
+    },
+    {
+      provide: outboxToken(OperationLogService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames) =>
+        new OperationLogService(new PostgresOperationStore(new DataSourceClient(source), names)),
+      inject: [dataSource, NAMES],
+    },
+    {
+      provide: outboxToken(ReplayService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
+        new ReplayService(new PostgresReplayStore(new DataSourceClient(source), names), emitted),
       inject: [dataSource, NAMES, EMITTED],
     },
     {

@@ -23,6 +23,7 @@ export function resolveTables(tables: OutboxTableOptions = {}): Required<OutboxT
     ...Object.fromEntries(Object.entries(resolved).map(([key, name]) => [`"tables.${key}"`, name])),
     // Made beside the tables, in the same schema.
     'the archive of "tables.delivery"': `${resolved.delivery}_archive`,
+    'the operations of "tables.delivery"': `${resolved.delivery}_operation`,
     'the sequence of "tables.delivery"': `${resolved.delivery}_token`,
     'the status view of "tables.event"': `${resolved.event}_status`,
     'the table of the schema version': 'outbox_schema_version',

@@ -15,6 +15,7 @@ export class Breaker {
   private isOpen = false;
   private askAgainAt = 0;
   private failedConnects = 0;
+  private isPausedByHand = false;
 
   constructor(
     private readonly destination: ResolvedDestination,
@@ -32,6 +33,15 @@ export class Breaker {
   noteResume(resumeMs: number): void {
     this.isOpen = true;
     this.askAgainAt = monotonicMs() + Math.min(resumeMs, LONGEST_WAIT_MS);
+  }
+
+  /** Whether the last claim found that somebody has paused the destination; it is looked at again in a moment. */
+  notePausedByHand(isPaused: boolean): void {
+    if (isPaused) this.askAgainAt = monotonicMs() + LONGEST_WAIT_MS;
+    if (isPaused === this.isPausedByHand) return;
+    this.isPausedByHand = isPaused;
+    if (isPaused) this.log.pausedByHand();
+    else this.log.resumedByHand();
   }
 
   /**

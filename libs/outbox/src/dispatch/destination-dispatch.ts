@@ -18,6 +18,8 @@ const CONTENTION_ROUNDS = 20;
 export interface DestinationDispatchParts extends BatchDispatchParts {
   /** Written into `lease_owner`. */
   readonly owner: string;
+  /** Told after each batch how much was delivered. */
+  readonly onDelivered: (count: number) => void;
 }
 
 /** A claim that holds something. */
@@ -68,6 +70,7 @@ export class DestinationDispatch {
     const claimed = await this.claim(draining);
     if (claimed === undefined) return undefined;
     const { summary } = await this.batch.dispatch(claimed.claim, claimed.claimedAt, () => undefined, draining, cutOff);
+    this.parts.onDelivered(summary.delivered);
     return summary;
   }
 
@@ -88,6 +91,7 @@ export class DestinationDispatch {
       const planNext: PlanNext = ({ delivered }) =>
         isComplete(delivered.length) || draining.aborted || this.isPaused() ? undefined : this.plan();
       const { summary, next } = await this.batch.dispatch(claim, claimedAt, planNext, draining, cutOff);
+      this.parts.onDelivered(summary.delivered);
       total = addSummaries(total, summary);
       if (next !== undefined)
         claimed = (await this.take(next)) ?? (isFinal(next) ? undefined : await this.claim(draining));
@@ -183,6 +187,7 @@ export class DestinationDispatch {
   /** Draws from the answer what this dispatcher has to remember. */
   private async take({ planned: { reach }, answer, askedAt }: AnsweredClaim): Promise<Claimed | undefined> {
     const { breaker } = this.parts;
+    breaker.notePausedByHand(answer.kind === 'paused-by-hand');
     switch (answer.kind) {
       case 'claimed': {
         const { claim } = answer;
@@ -199,6 +204,8 @@ export class DestinationDispatch {
         return undefined;
       case 'paused':
         breaker.noteResume(answer.resumeMs);
+        return undefined;
+      case 'paused-by-hand':
         return undefined;
       case 'contended':
         return undefined;
@@ -227,7 +234,8 @@ export class DestinationDispatch {
 
 /** False when another look may find something at once: a hint hid it, or another dispatcher was just then busy with it. */
 function isFinal({ planned, answer }: Pick<AnsweredClaim, 'planned' | 'answer'>): boolean {
-  return answer.kind === 'paused' || (answer.kind === 'nothing' && planned.reach.fromUs === undefined);
+  if (answer.kind === 'paused' || answer.kind === 'paused-by-hand') return true;
+  return answer.kind === 'nothing' && planned.reach.fromUs === undefined;
 }
 
 /** An answer may be older than one that came before it, so it takes no time away that is still to come. */

@@ -58,6 +58,14 @@ export class DispatchLog {
     this.logger.log(logLine('destination reachable again', this.where()));
   }
 
+  pausedByHand(): void {
+    this.logger.log(logLine('destination paused by hand', this.where()));
+  }
+
+  resumedByHand(): void {
+    this.logger.log(logLine('destination resumed by hand', this.where()));
+  }
+
   private databaseFailed(action: string, error: unknown, askedAt: number): void {
     if (askedAt < this.answeredAt) return;
     this.failedAt = monotonicMs();

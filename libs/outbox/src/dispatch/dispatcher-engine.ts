@@ -4,12 +4,19 @@ import type { ResolvedOptions } from '../config/index.js';
 import { describeError } from '../errors/index.js';
 import type { OnDead } from '../event/index.js';
 import { logLine, systemRandom } from '../runtime/index.js';
-import { DispatcherPool, type OutboxNames, PostgresBreakerStore, PostgresDeliveryStore } from '../store/index.js';
+import {
+  DispatcherPool,
+  type OutboxNames,
+  PostgresBreakerStore,
+  PostgresDeliveryStore,
+  PostgresDestinationStore,
+} from '../store/index.js';
 import { Breaker } from './breaker.js';
 import { DestinationDispatch } from './destination-dispatch.js';
 import { DestinationLoop } from './destination-loop.js';
 import { DispatchLog } from './dispatch-log.js';
 import { addSummaries, type DispatchSummary, nothingDispatched } from './dispatch-summary.js';
+import { ProgressMeter } from './progress-meter.js';
 
 /** Longest wait for transports to close at the end; a hung one must not keep the process. */
 const CLOSE_TIMEOUT_MS = 2000;
@@ -20,6 +27,7 @@ export class DispatcherEngine {
   private readonly cutOff = new AbortController();
   private readonly running = new Set<Promise<unknown>>();
   private readonly pool: DispatcherPool;
+  private readonly meters: ProgressMeter[] = [];
   private readonly dispatches: readonly DestinationDispatch[];
   private loops: readonly DestinationLoop[] = [];
 
@@ -36,13 +44,25 @@ export class DispatcherEngine {
     });
     const store = new PostgresDeliveryStore(this.pool, names, options.completion);
     const breakers = new PostgresBreakerStore(this.pool, names);
+    const progress = new PostgresDestinationStore(this.pool, names);
     const onDead = (type: string | undefined): OnDead =>
       (type === undefined ? undefined : options.routes.definitionOf(type)?.onDead) ?? 'block';
     this.dispatches = [...options.destinations.values()].map((destination) => {
       const log = new DispatchLog(logger, destination.name);
       const breaker = new Breaker(destination, breakers, log, systemRandom);
       const owner = options.dispatcher.instanceName;
-      return new DestinationDispatch({ destination, store, breaker, log, owner, onDead, random: systemRandom });
+      const meter = new ProgressMeter(progress, destination.name);
+      this.meters.push(meter);
+      return new DestinationDispatch({
+        destination,
+        store,
+        breaker,
+        log,
+        owner,
+        onDead,
+        random: systemRandom,
+        onDelivered: (count) => meter.add(count),
+      });
     });
   }
 
@@ -89,6 +109,7 @@ export class DispatcherEngine {
     await Promise.allSettled(this.running);
     clearTimeout(grace);
     await this.closeTransports();
+    await Promise.all(this.meters.map((meter) => meter.close()));
     await this.pool.close();
   }
 

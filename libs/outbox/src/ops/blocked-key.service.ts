@@ -1,7 +1,7 @@
 import { wholeNumber } from '../config/index.js';
 import type { Signal } from '../runtime/index.js';
-import type { BlockedKey, BlockedKeyFilter, BlockedKeyStore } from '../store/index.js';
-import { requireCondition } from './require-condition.js';
+import type { BlockedKey, BlockedKeyFilter, BlockedKeyStore, ManualChange } from '../store/index.js';
+import { checkChange, checkCondition } from './check-change.js';
 
 const MAX_LISTED = 10_000;
 
@@ -27,12 +27,13 @@ export class BlockedKeyService {
    * after those that passed it. To keep the order, redrive or discard it instead (DeadLetterService).
    *
    * @returns how many aggregates go on.
-   * @throws ConfigurationError for an empty filter: that would be everything.
+   * @throws ConfigurationError for an empty filter, which would be everything, and for a change without a name or a reason.
    */
-  async release(filter: BlockedKeyFilter): Promise<number> {
-    requireCondition('release', filter);
-    const released = await this.store.release(filter);
-    for (const destination of new Set(released)) this.emitted.announce(destination);
-    return released.length;
+  async release(filter: BlockedKeyFilter, change: ManualChange): Promise<number> {
+    checkCondition('release', filter);
+    checkChange('release', change);
+    const { count, destinations } = await this.store.release(filter, change);
+    for (const destination of destinations) this.emitted.announce(destination);
+    return count;
   }
 }

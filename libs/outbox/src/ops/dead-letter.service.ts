@@ -1,14 +1,31 @@
 import { wholeNumber } from '../config/index.js';
 import type { Signal } from '../runtime/index.js';
-import type { DeadLetter, DeadLetterFilter, DeadLetterStore } from '../store/index.js';
-import { requireCondition } from './require-condition.js';
+import type {
+  ChangedDeliveries,
+  DeadLetter,
+  DeadLetterDetails,
+  DeadLetterFilter,
+  DeadLetterReader,
+  DeadLetterStore,
+  ManualChange,
+} from '../store/index.js';
+import { checkChange, checkCondition, checkDeliveryIds } from './check-change.js';
 
 const MAX_LISTED = 10_000;
+/** PostgreSQL's largest integer: no limit. */
+const NO_LIMIT = 2_147_483_647;
 
-/** Shows what was given up, and lets a person decide about it. */
+export interface RedriveOptions {
+  /** How many a second; 1 to 10,000, default all at once. */
+  readonly perSecond?: number;
+  /** The oldest ones, at most so many; default all. */
+  readonly limit?: number;
+}
+
+/** Shows what was given up, and lets a person decide about it. Every decision is recorded with who and why. */
 export class DeadLetterService {
   constructor(
-    private readonly store: DeadLetterStore,
+    private readonly store: DeadLetterStore & DeadLetterReader,
     /** Told the name of a destination that has work again. */
     private readonly emitted: Signal<string>,
   ) {}
@@ -18,8 +35,21 @@ export class DeadLetterService {
    *
    * @param options.limit 1 to 10,000, default 100.
    */
-  list(filter: DeadLetterFilter = {}, options: { readonly limit?: number } = {}): Promise<readonly DeadLetter[]> {
+  async list(filter: DeadLetterFilter = {}, options: { readonly limit?: number } = {}): Promise<readonly DeadLetter[]> {
+    checkDeliveryIds(filter.ids);
     return this.store.list(filter, wholeNumber('limit', options.limit, 100, 1, MAX_LISTED));
+  }
+
+  /** How many dead letters a filter selects. */
+  async count(filter: DeadLetterFilter = {}): Promise<number> {
+    checkDeliveryIds(filter.ids);
+    return this.store.count(filter);
+  }
+
+  /** One dead letter with its event and its attempts; undefined when there is none of this id, or none any more. */
+  async show(id: string): Promise<DeadLetterDetails | undefined> {
+    checkDeliveryIds([id]);
+    return this.store.show(id);
   }
 
   /**
@@ -27,24 +57,35 @@ export class DeadLetterService {
    * its aggregate goes first, then its followers in order.
    *
    * @returns how many.
-   * @throws ConfigurationError for an empty filter: that would be everything.
+   * @throws ConfigurationError for an empty filter, which would be everything, and for a change without a name or a reason.
    */
-  async redrive(filter: DeadLetterFilter): Promise<number> {
-    requireCondition('redrive', filter);
-    const letters = await this.store.list(filter, MAX_LISTED);
-    const changed = await this.store.redrive(filter);
-    for (const destination of new Set(letters.map((letter) => letter.destination))) this.emitted.announce(destination);
-    return changed;
+  async redrive(filter: DeadLetterFilter, change: ManualChange, options: RedriveOptions = {}): Promise<number> {
+    this.check('redrive', filter, change);
+    const perSecond = wholeNumber('perSecond', options.perSecond, 0, 0, 10_000);
+    const limit = wholeNumber('limit', options.limit, NO_LIMIT, 1, NO_LIMIT);
+    const spacingMs = perSecond === 0 ? 0 : 1000 / perSecond;
+    return this.announced(await this.store.redrive(filter, change, { limit, spacingMs }));
   }
 
   /**
    * Gives up for good what the filter selects. The events stay in the log; an aggregate that was blocked goes on.
    *
    * @returns how many.
-   * @throws ConfigurationError for an empty filter: that would be everything.
+   * @throws ConfigurationError for an empty filter, which would be everything, and for a change without a name or a reason.
    */
-  discard(filter: DeadLetterFilter): Promise<number> {
-    requireCondition('discard', filter);
-    return this.store.discard(filter);
+  async discard(filter: DeadLetterFilter, change: ManualChange): Promise<number> {
+    this.check('discard', filter, change);
+    return this.announced(await this.store.discard(filter, change));
+  }
+
+  private check(action: string, filter: DeadLetterFilter, change: ManualChange): void {
+    checkCondition(action, filter);
+    checkDeliveryIds(filter.ids);
+    checkChange(action, change);
+  }
+
+  private announced({ count, destinations }: ChangedDeliveries): number {
+    for (const destination of destinations) this.emitted.announce(destination);
+    return count;
   }
 }

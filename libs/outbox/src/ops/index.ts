@@ -1,4 +1,7 @@
 export { BacklogService } from './backlog.service.js';
 export { BlockedKeyService } from './blocked-key.service.js';
-export { DeadLetterService } from './dead-letter.service.js';
+export { DeadLetterService, type RedriveOptions } from './dead-letter.service.js';
+export { DestinationService } from './destination.service.js';
+export { OperationLogService } from './operation-log.service.js';
+export { type ReplayOptions, ReplayService } from './replay.service.js';
 export { type RetentionOptions, RetentionService } from './retention.service.js';

@@ -1,3 +1,5 @@
+import type { ChangedDeliveries, ManualChange } from './manual-change.js';
+
 /** An aggregate whose events for one destination wait for one of them. */
 export interface BlockedKey {
   readonly destination: string;
@@ -27,6 +29,6 @@ export interface BlockedKeyFilter {
 /** Contract: release touches dead letters only; what waits for its next attempt keeps its place. */
 export interface BlockedKeyStore {
   list(filter: BlockedKeyFilter, limit: number): Promise<readonly BlockedKey[]>;
-  /** Lets the followers of the selected dead letters pass; answers the destinations that have work again, one for each. */
-  release(filter: BlockedKeyFilter): Promise<readonly string[]>;
+  /** Lets the followers of the selected dead letters pass. */
+  release(filter: BlockedKeyFilter, change: ManualChange): Promise<ChangedDeliveries>;
 }

@@ -8,9 +8,11 @@ export interface ClaimFacts {
   readonly token: string;
   readonly lane: number | null;
   readonly contended: boolean;
-  /** Null for a destination that was never prepared, as are the next two. */
+  /** Null for a destination that was never prepared, as are the next three. */
   readonly probe: boolean | null;
   readonly open: boolean | null;
+  /** Somebody has paused it by hand. */
+  readonly isPaused: boolean | null;
   readonly resumeMs: number | null;
   /** When the last unordered delivery taken became available, in µs since 1970; null unless some had to be left. */
   readonly lastUs: number | null;

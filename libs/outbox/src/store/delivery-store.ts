@@ -22,7 +22,7 @@ export interface ClaimedDelivery {
   readonly id: string;
   /** Attempts including this one, since the last redrive. */
   readonly attempts: number;
-  /** How often it was put back from the dead letters. */
+  /** Number of the change by hand, a redrive or a replay, that it was last sent by; 0 for none. */
   readonly redrives: number;
   /** 64-bit key of the aggregate; undefined for unordered events. */
   readonly orderingKey: string | undefined;
@@ -68,6 +68,8 @@ export type ClaimAnswer =
   | { readonly kind: 'nothing'; readonly isProbe: boolean; readonly nextDueMs?: number | undefined }
   /** There is ordered work, but another dispatcher was just then taking it or giving it back; ask again in a moment. */
   | { readonly kind: 'contended' }
+  /** Somebody has paused the destination. */
+  | { readonly kind: 'paused-by-hand' }
   /** The destination could not be reached; it is left alone for that long, or until a probe reaches it. */
   | { readonly kind: 'paused'; readonly resumeMs: number };
 

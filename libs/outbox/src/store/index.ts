@@ -4,7 +4,15 @@ export type { BlockedKey, BlockedKeyFilter, BlockedKeyStore } from './blocked-ke
 export type { BreakerStore, TripRequest } from './breaker-store.js';
 export { type InboxDatabase, inboxDatabaseOf } from './choose-inbox-database.js';
 export { DataSourceClient } from './data-source-client.js';
-export type { DeadLetter, DeadLetterFilter, DeadLetterStore } from './dead-letter-store.js';
+export type {
+  AttemptRecord,
+  DeadLetter,
+  DeadLetterDetails,
+  DeadLetterFilter,
+  DeadLetterReader,
+  DeadLetterStore,
+  RedriveRequest,
+} from './dead-letter-store.js';
 export type {
   Claim,
   ClaimAnswer,
@@ -16,6 +24,7 @@ export type {
   ReapedDelivery,
   Rescheduled,
 } from './delivery-store.js';
+export type { DestinationState, DestinationStore, ProgressStore } from './destination-store.js';
 export { detectPooler, type PostgresConnection } from './detect-pooler.js';
 export { DispatcherPool } from './dispatcher-pool.js';
 export type { EventStore, StorableEvent } from './event-store.js';
@@ -27,6 +36,7 @@ export type {
   RawMessage,
 } from './failed-message-store.js';
 export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
+export type { ChangedDeliveries, ManualChange } from './manual-change.js';
 export { inboxComponent } from './migrations/inbox-component.js';
 export {
   type InboxMigrationOptions,
@@ -40,15 +50,19 @@ export { ensureSchema } from './migrations/schema-guard.js';
 export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
 export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
 export { outboxWakeUpTriggerDownSql, outboxWakeUpTriggerSql } from './migrations/wake-up-trigger.js';
+export { type Operation, type OperationStore, PostgresOperationStore } from './operation-store.js';
 export { PostgresBacklogStore } from './postgres-backlog-store.js';
 export { PostgresBlockedKeyStore } from './postgres-blocked-key-store.js';
 export { PostgresBreakerStore } from './postgres-breaker-store.js';
 export { PostgresDeadLetterStore } from './postgres-dead-letter-store.js';
 export { PostgresDeliveryStore } from './postgres-delivery-store.js';
+export { PostgresDestinationStore } from './postgres-destination-store.js';
 export { PostgresEventStore } from './postgres-event-store.js';
 export { PostgresInboxStore } from './postgres-inbox-store.js';
+export { PostgresReplayStore } from './postgres-replay-store.js';
 export { PostgresRetentionStore } from './postgres-retention-store.js';
 export type { ProcessedEventRetention } from './processed-event-retention.js';
+export type { ReplayedDelivery, ReplayFilter, ReplayPreview, ReplayStore } from './replay-store.js';
 export type { PrunedRows, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
 export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';

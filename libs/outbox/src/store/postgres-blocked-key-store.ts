@@ -1,4 +1,5 @@
 import type { BlockedKey, BlockedKeyFilter, BlockedKeyStore } from './blocked-key-store.js';
+import { type ChangedDeliveries, changedIn, type ManualChange, operationValues } from './manual-change.js';
 import { listBlockedKeysSql, releaseBlockedKeysSql } from './sql/blocked-keys.sql.js';
 import type { SqlClient } from './sql-client.js';
 import type { OutboxNames } from './table-names.js';
@@ -28,9 +29,9 @@ export class PostgresBlockedKeyStore implements BlockedKeyStore {
     return (rows as unknown as readonly BlockedKeyRow[]).map(toBlockedKey);
   }
 
-  async release(filter: BlockedKeyFilter): Promise<readonly string[]> {
-    const { rows } = await this.client.query(releaseBlockedKeysSql(this.names), valuesOf(filter));
-    return rows.map(({ destination }) => String(destination));
+  async release(filter: BlockedKeyFilter, change: ManualChange): Promise<ChangedDeliveries> {
+    const values = [...valuesOf(filter), ...operationValues(change, filter)];
+    return changedIn((await this.client.query(releaseBlockedKeysSql(this.names), values)).rows);
   }
 }
 

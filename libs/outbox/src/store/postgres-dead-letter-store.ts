@@ -1,5 +1,21 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetterStore } from './dead-letter-store.js';
-import { discardDeadLettersSql, listDeadLettersSql, redriveDeadLettersSql } from './sql/dead-letters.sql.js';
+import type { EventHeaders } from '../event/index.js';
+import type {
+  AttemptRecord,
+  DeadLetter,
+  DeadLetterDetails,
+  DeadLetterFilter,
+  DeadLetterReader,
+  DeadLetterStore,
+  RedriveRequest,
+} from './dead-letter-store.js';
+import { type ChangedDeliveries, changedIn, type ManualChange, operationValues } from './manual-change.js';
+import {
+  countDeadLettersSql,
+  discardDeadLettersSql,
+  listDeadLettersSql,
+  redriveDeadLettersSql,
+  showDeadLetterSql,
+} from './sql/dead-letters.sql.js';
 import type { SqlClient } from './sql-client.js';
 import type { OutboxNames } from './table-names.js';
 
@@ -16,7 +32,27 @@ interface DeadLetterRow {
   readonly aggregateid: string | null;
 }
 
-export class PostgresDeadLetterStore implements DeadLetterStore {
+interface DetailsRow extends DeadLetterRow {
+  readonly history: readonly HistoryEntry[] | null;
+  readonly redrives: number;
+  readonly followers: number;
+  readonly payload: string | null;
+  readonly headers: EventHeaders | null;
+  readonly version: number | null;
+  readonly sequence: string | null;
+  readonly emitted_at: Date | null;
+}
+
+interface HistoryEntry {
+  readonly at: string;
+  readonly attempt?: number;
+  readonly error?: string;
+  readonly redrivenBy?: string;
+}
+
+const EVERYTHING_AT_ONCE: RedriveRequest = { limit: Number.MAX_SAFE_INTEGER, spacingMs: 0 };
+
+export class PostgresDeadLetterStore implements DeadLetterStore, DeadLetterReader {
   constructor(
     private readonly client: SqlClient,
     private readonly names: OutboxNames,
@@ -28,22 +64,48 @@ export class PostgresDeadLetterStore implements DeadLetterStore {
     return (rows as unknown as readonly DeadLetterRow[]).map(toDeadLetter);
   }
 
-  redrive(filter: DeadLetterFilter): Promise<number> {
-    return this.change(redriveDeadLettersSql(this.names), filter);
+  async count(filter: DeadLetterFilter): Promise<number> {
+    const { rows } = await this.client.query(countDeadLettersSql(this.names), valuesOf(filter));
+    return Number(rows[0]?.total);
   }
 
-  discard(filter: DeadLetterFilter): Promise<number> {
-    return this.change(discardDeadLettersSql(this.names), filter);
+  async show(id: string): Promise<DeadLetterDetails | undefined> {
+    const { rows } = await this.client.query(showDeadLetterSql(this.names), [id]);
+    // As above.
+    const [row] = rows as unknown as readonly DetailsRow[];
+    return row === undefined ? undefined : toDetails(row);
   }
 
-  private async change(text: string, filter: DeadLetterFilter): Promise<number> {
-    const { rows } = await this.client.query(text, valuesOf(filter));
-    return Number(rows[0]?.changed);
+  async redrive(
+    filter: DeadLetterFilter,
+    change: ManualChange,
+    { limit, spacingMs } = EVERYTHING_AT_ONCE,
+  ): Promise<ChangedDeliveries> {
+    const details = { ...filter, ...(spacingMs > 0 ? { spacingMs } : {}) };
+    const values = [...valuesOf(filter), limit, ...operationValues(change, details), spacingMs];
+    return changedIn((await this.client.query(redriveDeadLettersSql(this.names), values)).rows);
+  }
+
+  async discard(
+    filter: DeadLetterFilter,
+    change: ManualChange,
+    limit = EVERYTHING_AT_ONCE.limit,
+  ): Promise<ChangedDeliveries> {
+    const values = [...valuesOf(filter), limit, ...operationValues(change, filter)];
+    return changedIn((await this.client.query(discardDeadLettersSql(this.names), values)).rows);
   }
 }
 
 function valuesOf(filter: DeadLetterFilter): unknown[] {
-  return [filter.destination ?? null, filter.ids ?? null];
+  return [
+    filter.destination ?? null,
+    filter.ids ?? null,
+    filter.type ?? null,
+    filter.aggregateType ?? null,
+    filter.aggregateId ?? null,
+    filter.createdBefore ?? null,
+    filter.createdAfter ?? null,
+  ];
 }
 
 function toDeadLetter(row: DeadLetterRow): DeadLetter {
@@ -59,4 +121,22 @@ function toDeadLetter(row: DeadLetterRow): DeadLetter {
     createdAt: new Date(row.created_at),
     blocksKey: row.holds_key,
   };
+}
+
+function toDetails(row: DetailsRow): DeadLetterDetails {
+  return {
+    ...toDeadLetter(row),
+    history: (row.history ?? []).map(toAttemptRecord),
+    redrives: row.redrives,
+    followers: row.followers,
+    emittedAt: row.emitted_at === null ? undefined : new Date(row.emitted_at),
+    version: row.version ?? undefined,
+    sequence: row.sequence === null ? undefined : BigInt(row.sequence),
+    headers: row.headers ?? undefined,
+    payload: row.payload ?? undefined,
+  };
+}
+
+function toAttemptRecord({ at, attempt, error, redrivenBy }: HistoryEntry): AttemptRecord {
+  return { at: new Date(at), attempt, error, redrivenBy };
 }

@@ -147,7 +147,8 @@ function toAnswer(destination: string, result: StepResult | undefined): ClaimAns
   return { kind: 'claimed', claim };
 }
 
-function emptyAnswer({ open, resumeMs, contended, probe, nextDueMs }: Partial<ClaimFacts>): ClaimAnswer {
+function emptyAnswer({ open, isPaused, resumeMs, contended, probe, nextDueMs }: Partial<ClaimFacts>): ClaimAnswer {
+  if (isPaused === true) return { kind: 'paused-by-hand' };
   if (open === false) return { kind: 'paused', resumeMs: Math.max(0, resumeMs ?? 0) };
   // A probe does not ask again in a moment: by then it is taken, for a whole lease. It is to be given back.
   if (contended && !probe) return { kind: 'contended' };

@@ -8,8 +8,10 @@ export interface OutboxNames {
   readonly lane: string;
   readonly aggregate: string;
   readonly destination: string;
-  /** Finished deliveries with completion `archive`. */
+  /** Finished deliveries with completion `archive`, and what was discarded by hand. */
   readonly archive: string;
+  /** What people changed by hand, and why. */
+  readonly operation: string;
   /** Sequence of the fencing tokens. */
   readonly token: string;
   /** View for people: a line for each event and destination. */
@@ -38,6 +40,7 @@ export function outboxNames(schema: string, tables: Required<OutboxTableOptions>
     aggregate: qualified(tables.aggregate),
     destination: qualified(tables.destination),
     archive: qualified(`${tables.delivery}_archive`),
+    operation: qualified(`${tables.delivery}_operation`),
     token: qualified(`${tables.delivery}_token`),
     status: qualified(`${tables.event}_status`),
     version: qualified(VERSION_TABLE),

@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetterStore } from '../store/index.js';
+import type { ChangedDeliveries, DeadLetter, DeadLetterFilter, DeadLetterStore } from '../store/index.js';
 import type { InMemoryDelivery, InMemoryQueue } from './in-memory-queue.js';
 
 export class InMemoryDeadLetterStore implements DeadLetterStore {
@@ -8,19 +8,24 @@ export class InMemoryDeadLetterStore implements DeadLetterStore {
     return this.selected(filter).slice(0, limit).map(toDeadLetter);
   }
 
-  async redrive(filter: DeadLetterFilter): Promise<number> {
+  async redrive(filter: DeadLetterFilter): Promise<ChangedDeliveries> {
     const letters = this.selected(filter);
     const availableAt = this.queue.clock();
+    const redrives = this.queue.nextOperation();
     for (const letter of letters) {
-      Object.assign(letter, { status: 'pending', attempts: 0, redrives: letter.redrives + 1, availableAt });
+      Object.assign(letter, { status: 'pending', attempts: 0, redrives, availableAt });
     }
-    return letters.length;
+    return changedIn(letters);
   }
 
-  async discard(filter: DeadLetterFilter): Promise<number> {
+  async discard(filter: DeadLetterFilter): Promise<ChangedDeliveries> {
     const letters = this.selected(filter);
-    for (const { id } of letters) this.queue.deliveries.delete(id);
-    return letters.length;
+    this.queue.nextOperation();
+    for (const letter of letters) {
+      this.queue.deliveries.delete(letter.id);
+      this.queue.archive.push(letter);
+    }
+    return changedIn(letters);
   }
 
   private selected({ destination, ids }: DeadLetterFilter): InMemoryDelivery[] {
@@ -31,6 +36,10 @@ export class InMemoryDeadLetterStore implements DeadLetterStore {
         (ids === undefined || ids.includes(one.id)),
     );
   }
+}
+
+function changedIn(letters: readonly InMemoryDelivery[]): ChangedDeliveries {
+  return { count: letters.length, destinations: [...new Set(letters.map(({ destination }) => destination))] };
 }
 
 function toDeadLetter(delivery: InMemoryDelivery): DeadLetter {

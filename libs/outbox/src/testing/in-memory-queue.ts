@@ -19,6 +19,7 @@ export interface InMemoryDelivery {
   /** While it waits or is dead, later events of its key stay where they are. */
   holdsKey: boolean;
   attempts: number;
+  /** Number of the change by hand that it was last sent by; 0 for none. */
   redrives: number;
   availableAt: number;
   leaseUntil: number | undefined;
@@ -57,10 +58,11 @@ export class InMemoryQueue {
   readonly deliveries = new Map<string, InMemoryDelivery>();
   readonly lanes: InMemoryLane[] = [];
   readonly destinations = new Map<string, InMemoryDestination>();
-  /** Deliveries that are done, with completion `archive`. */
+  /** Deliveries that are done, with completion `archive`, and those that were discarded. */
   readonly archive: InMemoryDelivery[] = [];
   private lastId = 0;
   private lastToken = 0;
+  private lastOperation = 0;
 
   constructor(readonly clock: Clock) {}
 
@@ -100,6 +102,12 @@ export class InMemoryQueue {
   nextToken(): number {
     this.lastToken += 1;
     return this.lastToken;
+  }
+
+  /** Number of a change by hand. */
+  nextOperation(): number {
+    this.lastOperation += 1;
+    return this.lastOperation;
   }
 
   /** Oldest first. */

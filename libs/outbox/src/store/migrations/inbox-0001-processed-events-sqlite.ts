@@ -5,6 +5,7 @@ import type { SchemaStep } from './schema-component.js';
 export function processedEventsOnSqlite(names: InboxNames): SchemaStep {
   return {
     version: 1,
+    compatibleFrom: 1,
     name: 'processed-events',
     up: [
       `create table ${names.processed} (

@@ -11,6 +11,7 @@ import type { SchemaStep } from './schema-component.js';
 export function processedEvents(names: InboxNames): SchemaStep {
   return {
     version: 1,
+    compatibleFrom: 1,
     name: 'processed-events',
     up: [
       `create table ${names.processed} (

@@ -12,6 +12,7 @@ import type { SchemaStep } from './schema-component.js';
 export function eventLogAndDeliveryQueue(names: OutboxNames): SchemaStep {
   return {
     version: 1,
+    compatibleFrom: 1,
     name: 'event-log-and-delivery-queue',
     up: [
       eventLog(names),
@@ -52,7 +53,7 @@ export function eventLogAndDeliveryQueue(names: OutboxNames): SchemaStep {
   resume_at timestamptz not null default 'epoch',
   last_error text
 ) with (fillfactor = 50)`,
-      statusView(names),
+      firstStatusView(names),
     ],
     down: [
       `drop view ${names.status}`,
@@ -107,7 +108,7 @@ function deliveryQueue(names: OutboxNames): string {
 }
 
 /** A delivered event whose delivery row was deleted is done for every destination that it was stored for. */
-function statusView(names: OutboxNames): string {
+export function firstStatusView(names: OutboxNames): string {
   return `create view ${names.status} as
 select e.id as event_id, e.type, e.aggregatetype, e.aggregateid, e.sequence, t.destination,
   case

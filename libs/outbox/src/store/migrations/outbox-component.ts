@@ -2,6 +2,7 @@ import { resolveTables } from '../../config/index.js';
 import { type OutboxNames, quoteIdentifier } from '../table-names.js';
 import { componentKey } from './component-key.js';
 import { eventLogAndDeliveryQueue } from './outbox-0001-event-log-and-delivery-queue.js';
+import { operations } from './outbox-0002-operations.js';
 import type { SchemaComponent } from './schema-component.js';
 import { postgresDialect } from './schema-dialect.js';
 
@@ -19,6 +20,6 @@ export function outboxComponent(names: OutboxNames): SchemaComponent {
     dialect: postgresDialect,
     schema: names.schema,
     versionTable: names.version,
-    steps: [eventLogAndDeliveryQueue(names)],
+    steps: [eventLogAndDeliveryQueue(names), operations(names)],
   };
 }

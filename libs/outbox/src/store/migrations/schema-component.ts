@@ -3,6 +3,8 @@ import { literal, type SchemaDialect, type SchemaPlace } from './schema-dialect.
 /** One numbered change of the tables. Statements run in order, in one transaction. */
 export interface SchemaStep {
   readonly version: number;
+  /** The oldest version that a library may know and still work with tables of this one; in a rolling deployment both run. */
+  readonly compatibleFrom: number;
   /** Short kebab-case name of what it brings. */
   readonly name: string;
   readonly up: readonly string[];
@@ -36,22 +38,23 @@ export function stepUp(component: SchemaComponent, step: SchemaStep): readonly s
   return [
     ...dialect.createVersionTable(component),
     ...step.up,
-    `insert into ${versionTable} (component, version) values (${literal(key)}, ${step.version})
-on conflict (component) do update set version = excluded.version, migrated_at = ${dialect.now}`,
+    `insert into ${versionTable} (component, version, compatible_from) values (${literal(key)}, ${step.version}, ${step.compatibleFrom})
+on conflict (component) do update
+set version = excluded.version, compatible_from = excluded.compatible_from, migrated_at = ${dialect.now}`,
   ];
 }
 
 /** Undoes one step. The version table goes with the last component; the schema stays, other tables may be in it. */
 export function stepDown(component: SchemaComponent, step: SchemaStep): readonly string[] {
   const { dialect, versionTable } = component;
-  const earlier = step.version - 1;
+  const earlier = component.steps.find(({ version }) => version === step.version - 1);
   const key = literal(component.key);
   return [
     ...dialect.lock(component),
     ...step.down,
-    earlier === 0
+    earlier === undefined
       ? `delete from ${versionTable} where component = ${key}`
-      : `update ${versionTable} set version = ${earlier}, migrated_at = ${dialect.now} where component = ${key}`,
+      : `update ${versionTable} set version = ${earlier.version}, compatible_from = ${earlier.compatibleFrom}, migrated_at = ${dialect.now} where component = ${key}`,
     ...dialect.dropEmptyVersionTable(component),
   ];
 }

@@ -29,6 +29,7 @@ end`)}`,
     `create table if not exists ${versionTable} (
   component text primary key,
   version integer not null,
+  compatible_from integer not null,
   migrated_at timestamptz not null default clock_timestamp()
 )`,
   ],
@@ -56,6 +57,7 @@ export const sqliteDialect: SchemaDialect = {
     `create table if not exists ${versionTable} (
   component text primary key,
   version integer not null,
+  compatible_from integer not null,
   migrated_at text not null default current_timestamp
 )`,
   ],

@@ -1,12 +1,16 @@
+import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { MigrateMode } from '../../config/index.js';
 import { DatabaseUnreachableError, SchemaVersionError } from '../../errors/index.js';
+import { logLine } from '../../runtime/index.js';
 import { outsideTransaction } from '../../transaction/index.js';
-import { applyStep, versionIn } from './apply-step.js';
+import { applyStep, type SchemaVersion, versionIn } from './apply-step.js';
 import { hasDefaultNames, latestVersion, type SchemaComponent } from './schema-component.js';
 
 /**
  * Makes sure, while the application starts, that the tables are those that this version of the library needs.
+ *
+ * Newer tables are fine when they say so: in a rolling deployment, or after going back, old code meets new tables.
  *
  * @throws SchemaVersionError with what to run, when they are not and `mode` does not allow to change them.
  * @throws DatabaseUnreachableError when the database does not answer.
@@ -19,9 +23,19 @@ export async function ensureSchema(
   if (mode === 'off') return;
   const needed = latestVersion(component);
   const found = await reachable(() => readVersion(dataSource, component));
-  if (found === needed) return;
-  if (found > needed) throw newerThanLibrary(component, found, needed);
-  if (mode === 'verify') throw olderThanLibrary(component, found, needed);
+  if (found.version === needed) return;
+  if (found.version > needed) {
+    if (found.compatibleFrom > needed) throw newerThanLibrary(component, found.version, needed);
+    new Logger('OutboxSchema').log(
+      logLine('tables are newer than this library, and it can work with them', {
+        component: component.name,
+        ...found,
+        needed,
+      }),
+    );
+    return;
+  }
+  if (mode === 'verify') throw olderThanLibrary(component, found.version, needed);
   await migrate(dataSource, component);
 }
 
@@ -32,7 +46,7 @@ export async function migrate(dataSource: DataSource, component: SchemaComponent
   }
 }
 
-function readVersion(dataSource: DataSource, component: SchemaComponent): Promise<number> {
+function readVersion(dataSource: DataSource, component: SchemaComponent): Promise<SchemaVersion> {
   return outsideTransaction(() => versionIn(dataSource, component));
 }
 

@@ -1,3 +1,4 @@
+import { operationId, recordOperation } from '../record-operation.js';
 import type { OutboxNames } from '../table-names.js';
 
 /** $1 destination, $2 aggregate type, $3 aggregate id, each null for all. */
@@ -16,13 +17,13 @@ where ${SELECTED} and (h.status = 1 or (h.status = 0 and h.available_at > clock_
 order by h.id limit $4`;
 }
 
-/** Lets the followers of the selected dead letters pass; they stay dead. Locks those rows. */
+/** Lets the followers of the selected dead letters pass; they stay dead. Locks those rows. One row for each destination. */
 export function releaseBlockedKeysSql(names: OutboxNames): string {
-  return `with released as (
+  return `with ${operationId(names)}, changed as (
   update ${names.delivery} d set holds_key = false
   where d.status = 1 and d.id = any (array(
     select h.id from ${names.delivery} h left join ${names.event} e on e.id = h.event_id where h.status = 1 and ${SELECTED}))
   returning d.destination
-)
-select destination from released`;
+), ${recordOperation(names, 'release', { actor: '$4', reason: '$5', details: '$6' })}
+select destination, count(*)::int as count from changed group by destination`;
 }

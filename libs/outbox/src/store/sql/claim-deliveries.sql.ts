@@ -1,3 +1,4 @@
+import { withFailedAttempt } from '../attempt-history.js';
 import type { OutboxNames } from '../table-names.js';
 
 /** Stored as `last_error` of a delivery whose process died (or hung) in its last attempt. */
@@ -16,7 +17,7 @@ export const REAPED_ERROR = 'the lease of the last attempt ended without an outc
  * Rides `…_unordered` (destination, available_at, id) and `…_lane` (destination, lane, id); `…_holding` tells the keys
  * that a waiting or dead event holds. Locks the rows taken, unordered ones with `skip locked`. One row without an `id`:
  * nothing is due, or, if `contended`, another dispatcher was just then changing the lanes that are due, or, if not
- * `open`, the destination could not be reached and is left alone for `resumeMs`. When that time is over, one claim of
+ * `open`, the destination could not be reached and is left alone for `resumeMs`, or somebody has paused it (`isPaused`). When that time is over, one claim of
  * all dispatchers becomes the `probe` and takes a single delivery; the others wait for its outcome. What concerns the
  * claim as a whole is said once, as JSON in the last column of one row.
  *
@@ -35,11 +36,11 @@ export function claimDeliveriesSql(names: OutboxNames): string {
     case when $8 then set_config('synchronous_commit', 'off', true) end as commit
 ), probe as (
   update ${destination} set resume_at = now() + $3 * interval '1 millisecond'
-  where destination = $1 and failures > 0 and resume_at <= now()
+  where destination = $1 and failures > 0 and resume_at <= now() and paused_at is null
   returning destination
 ), gate as materialized (
-  select exists (select from probe) as is_probe, t.failures = 0 or exists (select from probe) as is_open,
-    extract(epoch from t.resume_at - now()) * 1000 as resume_ms,
+  select exists (select from probe) as is_probe, (t.failures = 0 or exists (select from probe)) and t.paused_at is null as is_open,
+    t.paused_at is not null as is_paused, extract(epoch from t.resume_at - now()) * 1000 as resume_ms,
     (select d.id from ${delivery} d where d.destination = $1 and d.lane >= 0 and d.status = 0
       order by d.lane, d.id limit 1) is not null as has_ordered
   from ${destination} t where t.destination = $1
@@ -94,7 +95,8 @@ export function claimDeliveriesSql(names: OutboxNames): string {
     lease_owner = case when ${spent} then null else $2 end,
     lease_until = case when ${spent} then null else now() + $3 * interval '1 millisecond' end,
     lease_version = case when ${spent} then d.lease_version else (select value from token) end,
-    last_error = case when ${spent} then '${REAPED_ERROR}' else d.last_error end
+    last_error = case when ${spent} then '${REAPED_ERROR}' else d.last_error end,
+    history = case when d.lease_until is not null then ${withFailedAttempt(`'${REAPED_ERROR}'`)} else d.history end
   where d.id = any (array(select id from taken))
   returning d.id, d.event_id, d.status, d.ordering_key, d.attempts, d.redrives, d.created_at
 )
@@ -104,7 +106,7 @@ select c.id, c.event_id, c.status, c.ordering_key, c.attempts, c.redrives, date_
   case when c.id is null or c.id = (select min(id) from claimed) then json_build_object(
     'token', (select value from token)::text, 'lane', (select lane from leased_lane),
     'contended', c.id is null and exists (select from due_lane),
-    'probe', g.is_probe, 'open', g.is_open, 'resumeMs', g.resume_ms,
+    'probe', g.is_probe, 'open', g.is_open, 'isPaused', g.is_paused, 'resumeMs', g.resume_ms,
     'lastUs', (select extract(epoch from max(t.available_at)) * 1000000 from taken t
       where (select count(*) from unordered) >= $4 or exists (select from unordered u where u.id not in (select id from taken))),
     'nextDueMs', case when c.id is null then (select extract(epoch from min(w.available_at) - now()) * 1000 from (${waiting(names)}) w) end) end as facts

@@ -1,3 +1,4 @@
+import { withFailedAttempt } from '../attempt-history.js';
 import type { OutboxNames } from '../table-names.js';
 
 /**
@@ -18,13 +19,15 @@ export function finalizeUndeliveredSql(names: OutboxNames): string {
 ), rescheduled as (
   update ${names.delivery} d
   set available_at = clock_timestamp() + f.delay_ms * interval '1 millisecond', attempts = d.attempts - f.refund,
-    holds_key = d.lane is not null, lease_owner = null, lease_until = null, last_error = f.error
+    holds_key = d.lane is not null, lease_owner = null, lease_until = null, last_error = f.error,
+    history = case when f.refund = 0 then ${withFailedAttempt('f.error')} else d.history end
   from unnest($4::bigint[], $5::float8[], $6::int[], $7::text[]) as f(id, delay_ms, refund, error)
   where d.id = f.id and d.id = any ($4::bigint[]) and ${ours}
   returning d.id
 ), dead as (
   update ${names.delivery} d
-  set status = 1, holds_key = d.lane is not null and f.blocks, lease_owner = null, lease_until = null, last_error = f.error
+  set status = 1, holds_key = d.lane is not null and f.blocks, lease_owner = null, lease_until = null, last_error = f.error,
+    history = ${withFailedAttempt('f.error')}
   from unnest($8::bigint[], $9::text[], $10::boolean[]) as f(id, error, blocks)
   where d.id = f.id and d.id = any ($8::bigint[]) and ${ours}
   returning d.id
