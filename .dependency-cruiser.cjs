@@ -36,13 +36,27 @@ const roomRules = Object.entries(ROOMS).map(([room, mayImport]) => ({
   to: { path: SOURCE, pathNot: `${SOURCE}(${[room, ...mayImport].join('|')})/` },
 }));
 
-const clientRules = Object.entries(TRANSPORT_CLIENTS).map(([transport, client]) => ({
-  name: `optional-client-only-in-its-transport-${transport}`,
+/** The same for what belongs to operating. */
+const OPERATING_CLIENTS = {
+  health: '@nestjs/terminus',
+};
+
+const onlyIn = (name, folder, client) => ({
+  name,
   severity: 'error',
-  comment: `${client} is imported by transports/${transport}/ only: who uses another transport must not need it.`,
-  from: { path: SOURCE, pathNot: `${SOURCE}transports/${transport}/` },
+  comment: `${client} is imported by ${folder}/ only: who does without that must not need it.`,
+  from: { path: SOURCE, pathNot: `${SOURCE}${folder}/` },
   to: { path: `(^|node_modules/)(${client})(/|$)` },
-}));
+});
+
+const clientRules = [
+  ...Object.entries(TRANSPORT_CLIENTS).map(([transport, client]) =>
+    onlyIn(`optional-client-only-in-its-transport-${transport}`, `transports/${transport}`, client),
+  ),
+  ...Object.entries(OPERATING_CLIENTS).map(([part, client]) =>
+    onlyIn(`optional-client-only-in-ops-${part}`, `ops/${part}`, client),
+  ),
+];
 
 module.exports = {
   forbidden: [

@@ -1,7 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import library from './libs/outbox/package.json' with { type: 'json' };
 
 const source = (path: string): string => fileURLToPath(new URL(`./libs/${path}`, import.meta.url));
+
+/** Each subpath that the package exports, and the source that it is built from. */
+const subpaths = Object.entries(library.exports).flatMap(([name, target]) =>
+  name.startsWith('./') && typeof target === 'object' && name !== './package.json'
+    ? {
+        find: new RegExp(`^nestjs-transactional-outbox/${name.slice(2)}$`),
+        replacement: source(`outbox/src/${target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts')}`),
+      }
+    : [],
+);
 
 const TESTS = ['test/**/*.spec.ts', 'libs/**/*.spec.ts'];
 const NO_TESTS = ['**/node_modules/**', '**/dist/**'];
@@ -10,20 +21,9 @@ const PATCHES_TYPEORM = 'test/conformance/emit-beside-other-libraries.spec.ts';
 
 export default defineConfig({
   resolve: {
-    // Tests run against the sources. The longer names come first: an alias also matches what begins with it.
+    // Tests run against the sources.
     alias: [
-      {
-        find: /^nestjs-transactional-outbox\/(client-proxy|http|in-process|kafka|memory|nats|rabbitmq|redis-streams|sqs)$/,
-        replacement: source('outbox/src/transports/$1/index.ts'),
-      },
-      {
-        find: /^nestjs-transactional-outbox\/(nats|redis-streams|sqs)\/server$/,
-        replacement: source('outbox/src/transports/$1/server/index.ts'),
-      },
-      {
-        find: /^nestjs-transactional-outbox\/testing\/transport-contract$/,
-        replacement: source('outbox/src/testing/transport-contract/index.ts'),
-      },
+      ...subpaths,
       { find: /^nestjs-transactional-outbox\/testing$/, replacement: source('outbox/src/testing/index.ts') },
       { find: /^nestjs-transactional-outbox$/, replacement: source('outbox/src/index.ts') },
       { find: /^order-events$/, replacement: source('order-events/src/index.ts') },

@@ -29,6 +29,7 @@ const PLANTED: Readonly<Record<string, Sources>> = {
   'optional-client-only-in-its-transport-sqs': {
     'index.ts': `import type { SQSClient } from '@aws-sdk/client-sqs';\nexport type Client = SQSClient;\n`,
   },
+  'optional-client-only-in-ops-health': { 'ops/planted.ts': importing('@nestjs/terminus') },
   'known-rooms-only': { 'utilities/planted.ts': importing('../errors/index.js') },
   'no-circular': { 'event/one.ts': importing('./two.js'), 'event/two.ts': importing('./one.js') },
   'no-deep-import-of-another-room': {

@@ -8,7 +8,8 @@ export type Sources = Readonly<Record<string, string>>;
 const ROOMS =
   'errors runtime transaction event transports config store emit inbox dispatch ops testing transports/http transports/memory';
 
-const CLIENTS = 'undici kafkajs amqplib amqp-connection-manager ioredis @nats-io/jetstream @aws-sdk/client-sqs';
+const CLIENTS =
+  'undici kafkajs amqplib amqp-connection-manager ioredis @nats-io/jetstream @aws-sdk/client-sqs @nestjs/terminus';
 
 /** The house without furniture: every room has an index, the root entry is there, and the packages can be found. */
 const EMPTY_HOUSE: Sources = {

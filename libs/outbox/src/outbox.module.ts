@@ -26,6 +26,7 @@ import {
   DeadLetterService,
   DestinationService,
   OperationLogService,
+  OutboxHealthService,
   ReplayService,
   RetentionService,
 } from './ops/index.js';
@@ -62,6 +63,7 @@ const EXPORTED = [
   DeadLetterService,
   DestinationService,
   OperationLogService,
+  OutboxHealthService,
   ReplayService,
   RetentionService,
 ] as const;
@@ -201,6 +203,14 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
           emitted,
         ),
       inject: [dataSource, NAMES, OPTIONS, EMITTED],
+    },
+    {
+      provide: outboxToken(OutboxHealthService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames, options: ResolvedOptions) =>
+        new OutboxHealthService(new PostgresBacklogStore(new DataSourceClient(source), names), [
+          ...options.destinations.keys(),
+        ]),
+      inject: [dataSource, NAMES, OPTIONS],
     },
     {
       provide: outboxToken(OperationLogService, dataSource),

@@ -2,6 +2,13 @@ export { BacklogService } from './backlog.service.js';
 export { BlockedKeyService } from './blocked-key.service.js';
 export { DeadLetterService, type RedriveOptions } from './dead-letter.service.js';
 export { DestinationService } from './destination.service.js';
+export {
+  type DestinationHealth,
+  type HealthStatus,
+  type HealthThresholds,
+  type OutboxHealth,
+  OutboxHealthService,
+} from './health.service.js';
 export { OperationLogService } from './operation-log.service.js';
 export { type ReplayOptions, ReplayService } from './replay.service.js';
 export { type RetentionOptions, RetentionService } from './retention.service.js';

@@ -67,5 +67,6 @@ export type { PrunedRows, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
 export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';
 export { ownTables } from './table-ownership.js';
+export type { VitalSigns, VitalSignsStore } from './vital-signs-store.js';
 export { notifyDestinations, wakeUpChannel } from './wake-up-channel.js';
 export { WakeUpListener, type WakeUpListenerEvents, type WakeUpListenerTimes } from './wake-up-listener.js';

@@ -1,7 +1,9 @@
 import type { BacklogStore, DestinationBacklog } from './backlog-store.js';
 import { readBacklogSql } from './sql/read-backlog.sql.js';
+import { readVitalSignsSql } from './sql/read-vital-signs.sql.js';
 import type { SqlClient } from './sql-client.js';
 import type { OutboxNames } from './table-names.js';
+import type { VitalSigns, VitalSignsStore } from './vital-signs-store.js';
 
 interface BacklogRow {
   readonly destination: string;
@@ -13,19 +15,26 @@ interface BacklogRow {
   readonly attempts: string;
 }
 
-export class PostgresBacklogStore implements BacklogStore {
-  private readonly sql: string;
+interface VitalSignsRow {
+  readonly destination: string;
+  readonly failures: number;
+  readonly last_error: string | null;
+  readonly is_paused: boolean;
+  readonly progress_ms: number | null;
+  readonly oldest_ms: number | null;
+  readonly due_ms: number | null;
+  readonly dead: number;
+}
 
+export class PostgresBacklogStore implements BacklogStore, VitalSignsStore {
   constructor(
     private readonly client: SqlClient,
-    names: OutboxNames,
-  ) {
-    this.sql = readBacklogSql(names);
-  }
+    private readonly names: OutboxNames,
+  ) {}
 
   async read(): Promise<readonly DestinationBacklog[]> {
     // The columns are those of the statement; a test prepares it against the migrated schema.
-    const rows = (await this.client.query(this.sql, [])).rows as unknown as readonly BacklogRow[];
+    const rows = (await this.client.query(readBacklogSql(this.names), [])).rows as unknown as readonly BacklogRow[];
     return rows.map((row) => ({
       destination: row.destination,
       pending: row.pending,
@@ -39,6 +48,21 @@ export class PostgresBacklogStore implements BacklogStore {
           total,
         ]),
       ),
+    }));
+  }
+
+  async readVitalSigns(destinations: readonly string[]): Promise<readonly VitalSigns[]> {
+    const { rows } = await this.client.query(readVitalSignsSql(this.names), [destinations]);
+    // As above.
+    return (rows as unknown as readonly VitalSignsRow[]).map((row) => ({
+      destination: row.destination,
+      failures: row.failures,
+      error: row.last_error ?? undefined,
+      isPaused: row.is_paused,
+      progressMs: row.progress_ms ?? undefined,
+      oldestMs: row.oldest_ms ?? undefined,
+      dueMs: row.due_ms ?? undefined,
+      dead: row.dead,
     }));
   }
 }

@@ -1,0 +1,1 @@
+export { OutboxHealthIndicator } from './outbox-health.indicator.js';
