@@ -98,7 +98,9 @@ export class Delivery implements Admitted {
     const eventInstance = eventClass && (await toEventInstance(eventClass, this.event));
     this.running = { manager, eventInstance };
     try {
-      return await callHandler();
+      const answer = await callHandler();
+      this.protocol.requireDone?.(answer);
+      return answer;
     } finally {
       this.running = undefined;
     }
@@ -131,7 +133,7 @@ export function findDelivery(context: ExecutionContext): Admitted | undefined {
   return deliveries.get(carrierOf(context))?.get(context.getHandler());
 }
 
-/** The object that stands for the message: for HTTP the request, else Nest's context of the message. */
+/** The object that stands for the message: for HTTP the request, else Nest's context of the message, or what golevelup has for it. */
 function carrierOf(context: ExecutionContext): object {
-  return context.getType() === 'rpc' ? context.switchToRpc().getContext<object>() : context.getArgByIndex<object>(0);
+  return context.getArgByIndex<object>(context.getType() === 'http' ? 0 : 1);
 }

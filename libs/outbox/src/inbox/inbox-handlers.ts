@@ -6,7 +6,7 @@ import { chooseInbox } from './choose-inbox.js';
 import { consumerOf, describeHandler } from './describe-handler.js';
 import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
 import { discoverMethods, type HandlerMethod } from './handler-method.js';
-import { putInboxInterceptor } from './inbox.interceptor.js';
+import { methodOf, putInboxInterceptor } from './inbox.interceptor.js';
 import { refuseSharedEvents } from './refuse-shared-events.js';
 import { refuseUnsafeMethods } from './refuse-unsafe-methods.js';
 
@@ -80,7 +80,7 @@ export class InboxHandlers implements GuardedHandlers {
   }
 
   find(controller: unknown, method: unknown): GuardedHandler | undefined {
-    return this.handlers.get(controller)?.get(method);
+    return this.handlers.get(controller)?.get(methodOf(method));
   }
 
   /** The handler of messages that would get an event of this type for this consumer; undefined when there is none. */
