@@ -21,12 +21,12 @@ class ShippingHandlers {
   async onOrderPlaced(
     @InboxEvent(OrderPlaced) event: OrderPlaced,
     @InboxTransaction() manager: EntityManager,
-    @RabbitRequest() message: { fields: { redelivered: boolean } } | null,
+    @RabbitRequest() message: { fields?: { redelivered: boolean } },
   ): Promise<Nack | undefined> {
     const { orderId, failures = 0, nack, lock } = event;
     const calls = (this.calls.get(orderId) ?? 0) + 1;
     this.calls.set(orderId, calls);
-    print(`called ${orderId}${message?.fields.redelivered ? ' again' : ''}`);
+    print(`called ${orderId}${message.fields?.redelivered ? ' again' : ''}`);
     await manager.insert(Shipment, { orderId });
     if (lock !== undefined) await manager.query('select pg_advisory_xact_lock($1)', [lock]);
     if (calls <= failures) throw new Error('the handler failed');
@@ -38,9 +38,8 @@ class ShippingHandlers {
 class Consumer {}
 
 const app = await NestFactory.createApplicationContext(Consumer, { logger: ['error', 'warn'] });
-app.enableShutdownHooks();
+app.enableShutdownHooks(['SIGTERM']); // by default Nest stops on SIGUSR2, too
 process.on('SIGUSR2', async () => print(`redriven ${JSON.stringify(await app.get(ParkedMessageService).redrive())}`));
 process.on('exit', () => print('stopped'));
 const library = createRequire(import.meta.resolve('nestjs-transactional-outbox'));
-const versions = ['@nestjs/core', 'typeorm'].map((name) => `${name} ${library(`${name}/package.json`).version}`);
-print(`consumes on ${versions.join(', ')}`);
+print(`consumes with ${library.resolve('@nestjs/core')} and ${library.resolve('typeorm')}`);

@@ -5,8 +5,9 @@ import { ConfigurationError } from '../errors/index.js';
 import { chooseInbox } from './choose-inbox.js';
 import { consumerOf, describeHandler } from './describe-handler.js';
 import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
+import { methodOf } from './handler-identity.js';
 import { discoverMethods, type HandlerMethod } from './handler-method.js';
-import { methodOf, putInboxInterceptor } from './inbox.interceptor.js';
+import { putInboxInterceptor } from './inbox.interceptor.js';
 import { refuseSharedEvents } from './refuse-shared-events.js';
 import { refuseUnsafeMethods } from './refuse-unsafe-methods.js';
 
@@ -79,8 +80,8 @@ export class InboxHandlers implements GuardedHandlers {
     return this.routes > 0;
   }
 
-  find(controller: unknown, method: unknown): GuardedHandler | undefined {
-    return this.handlers.get(controller)?.get(methodOf(method));
+  find(controller: unknown, handler: object): GuardedHandler | undefined {
+    return this.handlers.get(controller)?.get(methodOf(handler));
   }
 
   /** The handler of messages that would get an event of this type for this consumer; undefined when there is none. */

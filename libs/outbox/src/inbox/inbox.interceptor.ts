@@ -3,8 +3,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { defer, from, lastValueFrom, mergeMap, type Observable, of, toArray } from 'rxjs';
 import { findDelivery } from './delivery.js';
-
-const METHOD = Symbol('nestjs-transactional-outbox:method');
+import { rememberMethod } from './handler-identity.js';
 
 /**
  * Runs the handler of a message that the guard let in inside the transaction that records it; the answer leaves after
@@ -35,13 +34,8 @@ export class InboxInterceptor implements NestInterceptor {
  */
 export function putInboxInterceptor(method: object): void {
   if (hasInboxInterceptor(method)) return;
-  Reflect.defineMetadata(METHOD, method, method);
+  rememberMethod(method);
   Reflect.defineMetadata(INTERCEPTORS_METADATA, [new InboxInterceptor(), ...interceptorsOf(method)], method);
-}
-
-/** The method that a handler was made of: golevelup binds it to its instance, and takes its metadata along. */
-export function methodOf(handler: unknown): unknown {
-  return typeof handler === 'function' ? (Reflect.getMetadata(METHOD, handler) ?? handler) : handler;
 }
 
 export function hasInboxInterceptor(method: object): boolean {
