@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { RabbitmqTransport } from 'nestjs-transactional-outbox/rabbitmq';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { rabbitmq } from '../support/brokers.js';
 import { type ChildProgram, startChild } from '../support/child-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { openRabbitmqQueue, type RabbitmqQueue } from '../support/rabbitmq-queue.js';
 
 const PROJECT = fileURLToPath(new URL('../nest-11', import.meta.url));
 const CONSUMER = `${PROJECT}/dist/main.js`;
@@ -19,11 +19,9 @@ const PATIENT = { timeout: 20_000 };
 const SOON = { parkAfter: 3, redeliveryBaseMs: 20, redeliveryCapMs: 50, retryAfterSeconds: 1, waitMs: 300 };
 
 describe.skipIf(rabbitmq.mayLack)('the inbox on a @RabbitSubscribe handler of golevelup', () => {
-  const queue = `test-${randomUUID()}`;
-  const deadLetters = `${queue}-dead`;
   let database: TestDatabase;
-  let connection: ChannelModel;
-  let channel: Channel;
+  let deadLetters: RabbitmqQueue;
+  let queue: RabbitmqQueue;
   let transport: RabbitmqTransport;
   let consumer: ChildProgram;
 
@@ -31,28 +29,21 @@ describe.skipIf(rabbitmq.mayLack)('the inbox on a @RabbitSubscribe handler of go
     await npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
     await npm('run', '--silent', 'build');
     database = await createTestDatabase();
-    connection = await connect(rabbitmq.url);
-    channel = await connection.createChannel();
-    await channel.assertExchange(queue, 'topic', { durable: false });
-    await channel.assertQueue(deadLetters, { durable: false });
-    const deadLettering = { deadLetterExchange: '', deadLetterRoutingKey: deadLetters };
-    await channel.assertQueue(queue, { durable: false, ...deadLettering });
-    await channel.bindQueue(queue, queue, 'order.*');
-    transport = new RabbitmqTransport({ url: rabbitmq.url, exchange: queue });
+    deadLetters = await openRabbitmqQueue();
+    queue = await openRabbitmqQueue({ deadLetterExchange: deadLetters.name });
+    transport = new RabbitmqTransport({ url: rabbitmq.url, exchange: queue.name });
     consumer = await consume();
   }, 180_000);
 
   afterAll(async () => {
     await transport.close();
-    for (const name of [queue, deadLetters]) await channel.deleteQueue(name);
-    await channel.deleteExchange(queue);
-    await connection.close();
+    for (const own of [queue, deadLetters]) await own.close();
     await database.drop();
   });
 
   const start = (program: string, inbox: object = SOON): ChildProgram =>
     startChild(program, {
-      env: { DATABASE: database.url, RABBITMQ: rabbitmq.url, QUEUE: queue, INBOX: JSON.stringify(inbox) },
+      env: { DATABASE: database.url, RABBITMQ: rabbitmq.url, QUEUE: queue.name, INBOX: JSON.stringify(inbox) },
     });
   const consume = async (inbox?: object): Promise<ChildProgram> => {
     const child = start(CONSUMER, inbox);
@@ -68,7 +59,6 @@ describe.skipIf(rabbitmq.mayLack)('the inbox on a @RabbitSubscribe handler of go
     consumer.lines.filter((line) => line.startsWith(`called ${orderIdOf(event)}`)).length;
   const effects = async (event: Order): Promise<number> =>
     (await database.query('select 1 from shipments where "orderId" = $1', [orderIdOf(event)])).length;
-  const waiting = async (name = queue): Promise<number> => (await channel.checkQueue(name)).messageCount;
   const failures = () =>
     database.query<{ message_id: string; attempts: number; is_parked: boolean; body: Buffer | null }>(
       'select message_id, attempts, parked_at is not null as is_parked, body from processed_events_failed order by id',
@@ -117,7 +107,7 @@ describe.skipIf(rabbitmq.mayLack)('the inbox on a @RabbitSubscribe handler of go
     const behind = order();
     await publish(behind);
     await expect.poll(() => effects(behind), PATIENT).toBe(1);
-    expect([await effects(event), callsFor(event), await waiting()]).toEqual([0, 3, 0]);
+    expect([await effects(event), callsFor(event), await queue.waiting()]).toEqual([0, 3, 0]);
     process.kill(consumer.pid, 'SIGUSR2');
     expect(await consumer.waitForLine(/^redriven/)).toMatch(/"processed":\["\d+"\],"failed":\[\]/);
     expect([await effects(event), callsFor(event)]).toEqual([1, 4]);
@@ -139,18 +129,18 @@ describe.skipIf(rabbitmq.mayLack)('the inbox on a @RabbitSubscribe handler of go
 
   it('messages that are no event are parked at once with their bytes, also when they are no JSON', async () => {
     for (const body of ['{"neither":"event"}', 'no JSON']) {
-      channel.sendToQueue(queue, Buffer.from(body));
+      queue.channel.sendToQueue(queue.name, Buffer.from(body));
       await expect
         .poll(async () => (await failures()).map((failure) => [failure.is_parked, String(failure.body)]), PATIENT)
         .toContainEqual([true, body]);
     }
-    await expect.poll(() => waiting(), PATIENT).toBe(0);
+    await expect.poll(() => queue.waiting(), PATIENT).toBe(0);
   });
 
   it('an event that its handler rejects with a Nack is dead-lettered, and nothing of it is recorded', async () => {
     const event = order({ nack: 'reject' });
     await publish(event);
-    await expect.poll(() => waiting(deadLetters), PATIENT).toBe(1);
+    await expect.poll(() => deadLetters.waiting(), PATIENT).toBe(1);
     expect([await effects(event), callsFor(event), await failureOf(event)]).toEqual([0, 1, undefined]);
     expect(await database.query('select 1 from processed_events where event_id = $1', [event.envelope.id])).toEqual([]);
   });
@@ -185,7 +175,7 @@ describe.skipIf(rabbitmq.mayLack)('the inbox on a @RabbitSubscribe handler of go
 
   it('a consumer stops although it holds an event, which waits in its queue, and nothing but it', async () => {
     await consumer.kill('SIGTERM');
-    expect(await waiting()).toBe(0);
+    expect(await queue.waiting()).toBe(0);
     consumer = await consume({ ...SOON, retryAfterSeconds: 3600 });
     const event = order({ lock: 2 });
     const letGo = await holdLock(2);
@@ -195,7 +185,7 @@ describe.skipIf(rabbitmq.mayLack)('the inbox on a @RabbitSubscribe handler of go
     await letGo();
     await expect.poll(() => effects(event), PATIENT).toBe(1);
     await consumer.kill('SIGTERM');
-    expect(await waiting()).toBe(1);
+    expect(await queue.waiting()).toBe(1);
   });
 
   it('settings that would lose messages, or deliver one without end, are refused at the start', async () => {
