@@ -134,7 +134,7 @@ export function findDelivery(context: ExecutionContext): Admitted | undefined {
   return deliveries.get(carrierOf(context))?.get(methodOf(context.getHandler()));
 }
 
-/** The object that stands for the message: for HTTP the request, else Nest's context of the message, or what golevelup has for it. */
+/** The object that stands for the message: for HTTP the request, else Nest's context of it, or golevelup's raw message. */
 function carrierOf(context: ExecutionContext): object {
   return context.getArgByIndex<object>(context.getType() === 'http' ? 0 : 1);
 }

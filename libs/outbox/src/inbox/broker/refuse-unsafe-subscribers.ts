@@ -51,7 +51,7 @@ function isConnection(instance: unknown): instance is AmqpConnection {
 function settingsOf(handler: GolevelupHandler, { configuration }: AmqpConnection): GolevelupHandler[] {
   if (handler.connection !== undefined && handler.connection !== configuration.name) return [];
   const { defaultSubscribeErrorBehavior: errorBehavior, deserializer } = configuration;
-  const name = handler.name ?? configuration.defaultHandler;
+  const name = handler.name || configuration.defaultHandler;
   const named = name === '' ? [{}] : [configuration.handlers[name] ?? []].flat();
   return named.map((more) => ({ errorBehavior, deserializer, ...handler, ...more }));
 }
