@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type ArgumentsHost,
   Catch,
@@ -8,7 +7,6 @@ import {
   Post,
 } from '@nestjs/common';
 import { EventPattern, MessagePattern, type MicroserviceOptions, Transport } from '@nestjs/microservices';
-import { type Channel, type ChannelModel, connect } from 'amqplib';
 import {
   CloudEventDeserializer,
   Inbox,
@@ -31,6 +29,7 @@ import {
 } from '../integration/inbox-app.js';
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { rabbitmq } from '../support/brokers.js';
+import { openRabbitmqQueue, type RabbitmqQueue } from '../support/rabbitmq-queue.js';
 
 const PATIENT = { timeout: 15_000 };
 const PAYLOAD = orderPlaced().data;
@@ -89,19 +88,13 @@ const CASES = PLATFORMS.flatMap((platform) => [true, false].map((inherits) => ({
 describe.skipIf(rabbitmq.mayLack).each(CASES)(
   'a hybrid application on $platform, with inheritAppConfig $inherits, a global guard and a global filter',
   ({ platform, inherits }) => {
-    const name = `test-${randomUUID()}`;
     const filter = new HttpOnlyFilter();
-    let connection: ChannelModel;
-    let channel: Channel;
+    let queue: RabbitmqQueue;
     let inbox: InboxApp;
     let transport: RabbitmqTransport;
     beforeAll(async () => {
-      connection = await connect(rabbitmq.url);
-      channel = await connection.createChannel();
-      await channel.assertExchange(name, 'topic', { durable: false });
-      await channel.assertQueue(name, { durable: false });
-      await channel.bindQueue(name, name, 'order.*');
-      transport = new RabbitmqTransport({ url: rabbitmq.url, exchange: name });
+      queue = await openRabbitmqQueue();
+      transport = new RabbitmqTransport({ url: rabbitmq.url, exchange: queue.name });
       inbox = await startInboxApp({
         platform,
         controllers: [HybridController],
@@ -113,9 +106,7 @@ describe.skipIf(rabbitmq.mayLack).each(CASES)(
     afterAll(async () => {
       await transport.close();
       await inbox.close();
-      await channel.deleteQueue(name);
-      await channel.deleteExchange(name);
-      await connection.close();
+      await queue.close();
     });
 
     function prepare(app: INestApplication): void {
@@ -125,7 +116,7 @@ describe.skipIf(rabbitmq.mayLack).each(CASES)(
         transport: Transport.RMQ,
         options: {
           urls: [rabbitmq.url],
-          queue: name,
+          queue: queue.name,
           queueOptions: { durable: false },
           noAck: false,
           deserializer: new CloudEventDeserializer(),
@@ -136,7 +127,6 @@ describe.skipIf(rabbitmq.mayLack).each(CASES)(
 
     const effects = async (consumer: string): Promise<number> =>
       (await inbox.database.query('select 1 from shipments where consumer = $1', [consumer])).length;
-    const waiting = async (): Promise<number> => (await channel.checkQueue(name)).messageCount;
 
     it('takes each event once by HTTP and once by the broker, and acknowledges second copies', async () => {
       const message = orderPlaced();
@@ -146,7 +136,7 @@ describe.skipIf(rabbitmq.mayLack).each(CASES)(
       for (const redrives of [0, 1])
         expect(await publishOne(transport, { ...event, redrives })).toEqual({ kind: 'delivered' });
       await expect.poll(() => effects('by-rabbitmq'), PATIENT).toBe(1);
-      await expect.poll(waiting, PATIENT).toBe(0);
+      await expect.poll(() => queue.waiting(), PATIENT).toBe(0);
       expect(await effects('by-http')).toBe(1);
       expect(await effects('by-rabbitmq')).toBe(1);
     });
@@ -160,7 +150,7 @@ describe.skipIf(rabbitmq.mayLack).each(CASES)(
     });
 
     it('a broken message is parked, by HTTP it is refused', async () => {
-      channel.sendToQueue(name, Buffer.from('{"pattern":"order.placed","data":"nothing"}'));
+      queue.channel.sendToQueue(queue.name, Buffer.from('{"pattern":"order.placed","data":"nothing"}'));
       const parked = inbox.app.get(ParkedMessageService);
       await expect.poll(() => parked.list(), PATIENT).toHaveLength(1);
       await parked.discard({});
@@ -173,7 +163,7 @@ describe.skipIf(rabbitmq.mayLack).each(CASES)(
       const { ClientProxyFactory } = await import('@nestjs/microservices');
       const client = ClientProxyFactory.create({
         transport: Transport.RMQ,
-        options: { urls: [rabbitmq.url], queue: name, queueOptions: { durable: false } },
+        options: { urls: [rabbitmq.url], queue: queue.name, queueOptions: { durable: false } },
       });
       const values: unknown[] = [];
       const proxy = new ClientProxyTransport({ client: recording(client, values), method: 'send' });

@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { Transport } from '@nestjs/microservices';
-import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { CloudEventDeserializer } from 'nestjs-transactional-outbox';
 import { RabbitmqTransport } from 'nestjs-transactional-outbox/rabbitmq';
 import { publishOne } from '../integration/transport-events.js';
 import { rabbitmq } from '../support/brokers.js';
+import { openRabbitmqQueue, type RabbitmqQueue } from '../support/rabbitmq-queue.js';
 import { describeInboxOver } from './inbox-over-brokers.js';
 
-const name = `test-${randomUUID()}`;
-let connection: ChannelModel;
-let channel: Channel;
+let queue: RabbitmqQueue;
 let transport: RabbitmqTransport;
 
 describeInboxOver(
@@ -17,17 +14,13 @@ describeInboxOver(
   {
     redelivers: true,
     async open() {
-      connection = await connect(rabbitmq.url);
-      channel = await connection.createChannel();
-      await channel.assertExchange(name, 'topic', { durable: false });
-      await channel.assertQueue(name, { durable: false });
-      await channel.bindQueue(name, name, 'order.*');
-      transport = new RabbitmqTransport({ url: rabbitmq.url, exchange: name });
+      queue = await openRabbitmqQueue();
+      transport = new RabbitmqTransport({ url: rabbitmq.url, exchange: queue.name });
       return {
         transport: Transport.RMQ,
         options: {
           urls: [rabbitmq.url],
-          queue: name,
+          queue: queue.name,
           queueOptions: { durable: false },
           noAck: false,
           prefetchCount: 10,
@@ -40,17 +33,13 @@ describeInboxOver(
       if (outcome.kind !== 'delivered') throw new Error(JSON.stringify(outcome));
     },
     async publishRaw(body) {
-      channel.sendToQueue(name, body);
+      queue.channel.sendToQueue(queue.name, body);
     },
-    async unaccepted() {
-      // What waits is counted here; what is delivered and not accepted keeps the queue from being deleted while empty.
-      return (await channel.checkQueue(name)).messageCount;
-    },
+    // What waits is counted here; what is delivered and not accepted keeps the queue from being deleted while empty.
+    unaccepted: () => queue.waiting(),
     async close() {
       await transport.close();
-      await channel.deleteQueue(name);
-      await channel.deleteExchange(name);
-      await connection.close();
+      await queue.close();
     },
   },
   rabbitmq.mayLack,

@@ -433,7 +433,7 @@ describe('An application with an inbox', () => {
         getHandler: () => ShippingController.prototype.onOrderPlaced,
         getType: () => 'ws',
       };
-      expect(() => guard.canActivate(context as never)).toThrow(/context of type "ws".*by http, rpc only/);
+      expect(() => guard.canActivate(context as never)).toThrow(/context of type "ws".*by http, rpc, rmq only/);
     });
   });
 

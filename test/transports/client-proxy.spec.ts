@@ -11,12 +11,14 @@ import {
   Transport as NestTransport,
   Payload,
 } from '@nestjs/microservices';
+import { logLevel } from 'kafkajs';
 import { ClientProxyTransport } from 'nestjs-transactional-outbox/client-proxy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../libs/embedded-postgres/src/free-port.js';
 import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { nats, rabbitmq, redis } from '../support/brokers.js';
+import { type KafkaCluster, mayLackKafka, startKafkaCluster } from '../support/kafka-cluster.js';
 import { itKeepsTheContract } from './contract.js';
 import { Arrivals, structuredEvent } from './held-events.js';
 
@@ -110,6 +112,41 @@ describe('ClientProxyTransport', () => {
         },
       }),
     );
+  });
+
+  describe.skipIf(mayLackKafka)('what "emit" proves with Kafka', () => {
+    const kafkaClient = ({ brokers }: KafkaCluster): ClientProxy => {
+      const client = { brokers, retry: { retries: 0 }, connectionTimeout: 1000, logLevel: logLevel.NOTHING };
+      return clientTo({ transport: NestTransport.KAFKA, options: { client, producerOnlyMode: true } });
+    };
+
+    it('that the broker has acknowledged the event, which is there for whoever comes later', async () => {
+      const kafka = await startKafkaCluster();
+      const transport = new ClientProxyTransport({ client: kafkaClient(kafka) });
+      const event = outgoingEvent();
+      expect(await publishOne(transport, event)).toEqual({ kind: 'delivered' });
+      const receiver = await startReceiver(ReceiverModule, {
+        transport: NestTransport.KAFKA,
+        options: {
+          client: { brokers: kafka.brokers, logLevel: logLevel.NOTHING },
+          consumer: { groupId: 'shipping', maxWaitTimeInMs: 50 },
+          subscribe: { fromBeginning: true },
+        },
+      });
+      expect((await arrivals.take(1)).map(({ id }) => id)).toEqual([event.envelope.id]);
+      await receiver.close();
+      await transport.close();
+      await kafka.close();
+    });
+
+    it('and an event that no broker acknowledges is not called delivered', async () => {
+      const kafka = await startKafkaCluster();
+      const transport = new ClientProxyTransport({ client: kafkaClient(kafka) });
+      expect(await publishOne(transport, outgoingEvent())).toEqual({ kind: 'delivered' });
+      await kafka.close();
+      expect(await publishOne(transport, outgoingEvent())).not.toMatchObject({ kind: 'delivered' });
+      await transport.close();
+    });
   });
 
   async function expectProvesNothing(options: ClientOptions): Promise<void> {

@@ -7,8 +7,7 @@ import { decodeHeaderValue } from '../../libs/outbox/src/inbox/cloud-event/prefi
 import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { nats } from '../support/brokers.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
-import { itKeepsTheContract } from './contract.js';
+import { itGoesOnAfterACut, itKeepsTheContract } from './contract.js';
 import { Arrivals, binaryEvent } from './held-events.js';
 
 const NOWHERE = 'nats://127.0.0.1:1';
@@ -81,20 +80,11 @@ describe.skipIf(nats.mayLack)('NatsTransport', () => {
     await transport.close();
   });
 
-  it('goes on after its connection was cut', async () => {
-    const proxy = await startTcpProxy(nats.url);
-    const transport = new NatsTransport({ ...options, nats: proxy.through(nats.url) });
-    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
-    await arrivals.take(1);
-    proxy.refuse(/./s);
-    const event = outgoingEvent();
-    await expect.poll(async () => (await publishOne(transport, event)).kind).toBe('unreachable');
-    proxy.refuse(undefined);
-    await expect.poll(async () => (await publishOne(transport, event)).kind).toBe('delivered');
-    expect((await arrivals.take(1)).at(-1)?.id).toBe(event.envelope.id);
-    await transport.close();
-    await proxy.close();
-  });
+  itGoesOnAfterACut(
+    nats.url,
+    (url) => new NatsTransport({ ...options, nats: url }),
+    (count) => arrivals.take(count),
+  );
 });
 
 describe('the options of NatsTransport', () => {

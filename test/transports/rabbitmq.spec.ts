@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { rabbitmq } from '../support/brokers.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
-import { itKeepsTheContract } from './contract.js';
+import { itGoesOnAfterACut, itKeepsTheContract } from './contract.js';
 import { Arrivals, binaryEvent } from './held-events.js';
 
 const NOWHERE = 'amqp://guest:guest@127.0.0.1:1';
@@ -106,20 +105,11 @@ describe.skipIf(rabbitmq.mayLack)('RabbitmqTransport', () => {
     await channel.deleteExchange(own);
   });
 
-  it('goes on after its connection was cut, and never says delivered without a confirmation', async () => {
-    const proxy = await startTcpProxy(rabbitmq.url);
-    const transport = new RabbitmqTransport({ ...options, url: proxy.through(rabbitmq.url) });
-    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
-    await arrivals.take(1);
-    proxy.refuse(/AMQP/);
-    const event = outgoingEvent();
-    await expect.poll(async () => (await publishOne(transport, event)).kind).toBe('unreachable');
-    proxy.refuse(undefined);
-    await expect.poll(async () => (await publishOne(transport, event)).kind).toBe('delivered');
-    expect((await arrivals.take(1)).at(-1)?.id).toBe(event.envelope.id);
-    await transport.close();
-    await proxy.close();
-  });
+  itGoesOnAfterACut(
+    rabbitmq.url,
+    (url) => new RabbitmqTransport({ ...options, url }),
+    (count) => arrivals.take(count),
+  );
 });
 
 describe('the options of RabbitmqTransport', () => {

@@ -20,6 +20,7 @@ import { EVENT_HANDLERS } from './event/index.js';
 import {
   BrokerProtocol,
   FailedMessages,
+  GolevelupProtocol,
   HandlerCaller,
   HttpProtocol,
   type InboundProtocol,
@@ -39,6 +40,7 @@ import {
   rabbitmqSource,
   redisSource,
   refuseUnsafeServers,
+  refuseUnsafeSubscribers,
   resolveInboxOptions,
   settlingSource,
   tcpSource,
@@ -111,6 +113,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
     this.handlers.takeHandlers();
     if (this.handlers.hasRoutes) warnAboutBodyParser(this.host);
     refuseUnsafeServers(this.modules, this.handlers.subscribed);
+    refuseUnsafeSubscribers(this.modules, this.handlers.subscribed);
     await ensureSchema(this.dataSource, this.database.component, this.options.migrate);
   }
 }
@@ -151,23 +154,34 @@ function providersFor(dataSource: InjectionToken): Provider[] {
       inject: [DiscoveryService, MetadataScanner, DATABASE],
     },
     {
+      provide: FailedMessages,
+      useFactory: ({ failed }: InboxDatabase, options: ResolvedInboxOptions) =>
+        new FailedMessages(failed, options, systemRandom),
+      inject: [DATABASE, OPTIONS],
+    },
+    {
+      provide: GolevelupProtocol, // a provider, because it has to hear that the application stops
+      useFactory: (failures: FailedMessages) => new GolevelupProtocol(failures),
+      inject: [FailedMessages],
+    },
+    {
       provide: InboxEntrance,
       useFactory: (
         handlers: InboxHandlers,
         inbox: InboxService,
         host: HttpAdapterHost,
         options: ResolvedInboxOptions,
-        { failed }: InboxDatabase,
+        failures: FailedMessages,
+        golevelup: GolevelupProtocol,
       ) => {
-        const http = new HttpProtocol(host, new WebhookVerifier(options), options);
-        const brokers = new BrokerProtocol(SOURCES, new FailedMessages(failed, options, systemRandom));
         const protocols = new Map<string, InboundProtocol>([
-          ['http', http],
-          ['rpc', brokers],
+          ['http', new HttpProtocol(host, new WebhookVerifier(options), options)],
+          ['rpc', new BrokerProtocol(SOURCES, failures)],
+          ['rmq', golevelup],
         ]);
         return new InboxEntrance(handlers, inbox, protocols);
       },
-      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, DATABASE],
+      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, FailedMessages, GolevelupProtocol],
     },
     {
       provide: HandlerCaller,

@@ -4,6 +4,7 @@ import { ConfigurationError } from '../errors/index.js';
 import type { ReceivedEvent } from '../event/index.js';
 import { toEventInstance } from './event-instance.js';
 import type { GuardedHandler } from './guarded-handler.js';
+import { methodOf } from './handler-identity.js';
 import type { InboundProtocol } from './inbound-protocol.js';
 import type { InboxService } from './inbox.service.js';
 import type { InboxResult } from './inbox-message.js';
@@ -98,7 +99,9 @@ export class Delivery implements Admitted {
     const eventInstance = eventClass && (await toEventInstance(eventClass, this.event));
     this.running = { manager, eventInstance };
     try {
-      return await callHandler();
+      const answer = await callHandler();
+      this.protocol.requireDone?.(answer);
+      return answer;
     } finally {
       this.running = undefined;
     }
@@ -124,14 +127,14 @@ const deliveries = new WeakMap<object, Map<unknown, Admitted>>();
 export function letIn(context: ExecutionContext, delivery: Admitted): void {
   const carrier = carrierOf(context);
   const known = deliveries.get(carrier) ?? new Map<unknown, Admitted>();
-  deliveries.set(carrier, known.set(context.getHandler(), delivery));
+  deliveries.set(carrier, known.set(methodOf(context.getHandler()), delivery));
 }
 
 export function findDelivery(context: ExecutionContext): Admitted | undefined {
-  return deliveries.get(carrierOf(context))?.get(context.getHandler());
+  return deliveries.get(carrierOf(context))?.get(methodOf(context.getHandler()));
 }
 
-/** The object that stands for the message: for HTTP the request, else Nest's context of the message. */
+/** The object that stands for the message: for HTTP the request, else Nest's context of it, or golevelup's raw message. */
 function carrierOf(context: ExecutionContext): object {
-  return context.getType() === 'rpc' ? context.switchToRpc().getContext<object>() : context.getArgByIndex<object>(0);
+  return context.getArgByIndex<object>(context.getType() === 'http' ? 0 : 1);
 }

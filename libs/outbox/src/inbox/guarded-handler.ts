@@ -19,5 +19,5 @@ export interface GuardedHandler {
 /** The handlers that belong to one inbox. */
 export interface GuardedHandlers {
   /** Undefined until the application has started: what Nest loads later has no interceptor. */
-  find(controller: unknown, method: unknown): GuardedHandler | undefined;
+  find(controller: unknown, handler: object): GuardedHandler | undefined;
 }

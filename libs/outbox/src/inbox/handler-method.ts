@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { findGolevelupHandler, type GolevelupHandler } from './broker/golevelup-handler.js';
 import { isInProcessHandler } from './in-process/on-outbox-event.decorator.js';
 import { InboxGuard } from './inbox.guard.js';
 
@@ -19,9 +20,11 @@ export interface HandlerMethod {
   readonly isInProcess: boolean;
   /** What its decorators say of messages of brokers; undefined when it takes none. */
   readonly subscription: Subscription | undefined;
+  /** What golevelup's decorator says, if it has one. */
+  readonly golevelup: GolevelupHandler | undefined;
 }
 
-/** A handler of messages, by the metadata of `@EventPattern` and `@MessagePattern`. */
+/** A handler of messages, by the metadata of `@EventPattern`, `@MessagePattern` and golevelup's `@RabbitSubscribe`. */
 export interface Subscription {
   /** Patterns and transport as text: handlers with an equal one get the same messages. */
   readonly topics: readonly string[];
@@ -36,6 +39,8 @@ const PATTERN_METADATA = 'microservices:pattern';
 const HANDLER_TYPE_METADATA = 'microservices:handler_type';
 const TRANSPORT_METADATA = 'microservices:transport';
 const EVENT_HANDLER = 2;
+/** Stands where Nest has the id of a transport. */
+const GOLEVELUP = Symbol('golevelup');
 
 /** Every method of every controller and provider of the application, inherited ones included. */
 export function discoverMethods(discovery: DiscoveryService, scanner: MetadataScanner): HandlerMethod[] {
@@ -51,15 +56,18 @@ export function discoverMethods(discovery: DiscoveryService, scanner: MetadataSc
 function describeMethod(controller: HandlerMethod['controller'], name: string): HandlerMethod {
   // MetadataScanner lists only names whose value is a function.
   const method = (controller.prototype as Record<string, object>)[name] as object;
+  const where = `${controller.name}.${name}`;
+  const golevelup = findGolevelupHandler(method);
   return {
     controller,
     name,
     method,
-    where: `${controller.name}.${name}`,
+    where,
     isGuarded: [...guardsOf(controller), ...guardsOf(method)].some(isInboxGuard),
     isRoute: Reflect.hasMetadata(PATH_METADATA, method) && Reflect.hasMetadata(METHOD_METADATA, method),
     isInProcess: isInProcessHandler(method),
-    subscription: subscriptionOf(method),
+    subscription: subscriptionOf(method) ?? (golevelup && ownSubscription(where)),
+    golevelup,
   };
 }
 
@@ -72,6 +80,11 @@ function subscriptionOf(method: object): Subscription | undefined {
     transportId: transport,
     answersRequests: Reflect.getMetadata(HANDLER_TYPE_METADATA, method) !== EVENT_HANDLER,
   };
+}
+
+/** golevelup delivers to each of its handlers for itself, and Nest's servers to none of them. */
+function ownSubscription(where: string): Subscription {
+  return { topics: [where], transportId: GOLEVELUP, answersRequests: false };
 }
 
 function guardsOf(target: object): readonly unknown[] {

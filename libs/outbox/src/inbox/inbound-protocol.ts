@@ -19,6 +19,9 @@ export interface InboundProtocol {
    */
   read(context: ExecutionContext): ReceivedEvent;
 
+  /** Looks at what the handler returned, before the commit. @throws to undo what it did, when it says that it failed. */
+  requireDone?(answer: unknown): void;
+
   /** Tells the sender that the event is processed, now or before; returns the answer. */
   settle(context: ExecutionContext, handler: GuardedHandler, result: InboxResult<unknown>): unknown;
 

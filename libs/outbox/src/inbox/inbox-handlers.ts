@@ -5,6 +5,7 @@ import { ConfigurationError } from '../errors/index.js';
 import { chooseInbox } from './choose-inbox.js';
 import { consumerOf, describeHandler } from './describe-handler.js';
 import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
+import { methodOf } from './handler-identity.js';
 import { discoverMethods, type HandlerMethod } from './handler-method.js';
 import { putInboxInterceptor } from './inbox.interceptor.js';
 import { refuseSharedEvents } from './refuse-shared-events.js';
@@ -79,8 +80,8 @@ export class InboxHandlers implements GuardedHandlers {
     return this.routes > 0;
   }
 
-  find(controller: unknown, method: unknown): GuardedHandler | undefined {
-    return this.handlers.get(controller)?.get(method);
+  find(controller: unknown, handler: object): GuardedHandler | undefined {
+    return this.handlers.get(controller)?.get(methodOf(handler));
   }
 
   /** The handler of messages that would get an event of this type for this consumer; undefined when there is none. */

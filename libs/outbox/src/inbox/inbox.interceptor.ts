@@ -3,6 +3,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { defer, from, lastValueFrom, mergeMap, type Observable, of, toArray } from 'rxjs';
 import { findDelivery } from './delivery.js';
+import { rememberMethod } from './handler-identity.js';
 
 /**
  * Runs the handler of a message that the guard let in inside the transaction that records it; the answer leaves after
@@ -33,6 +34,7 @@ export class InboxInterceptor implements NestInterceptor {
  */
 export function putInboxInterceptor(method: object): void {
   if (hasInboxInterceptor(method)) return;
+  rememberMethod(method);
   Reflect.defineMetadata(INTERCEPTORS_METADATA, [new InboxInterceptor(), ...interceptorsOf(method)], method);
 }
 

@@ -1,9 +1,11 @@
 export { BrokerProtocol } from './broker/broker-protocol.js';
 export { CloudEventDeserializer } from './broker/cloud-event-deserializer.js';
 export { natsSource, redisSource, tcpSource } from './broker/forgetful-sources.js';
+export { GolevelupProtocol } from './broker/golevelup-protocol.js';
 export { kafkaSource } from './broker/kafka-source.js';
 export { rabbitmqSource } from './broker/rabbitmq-source.js';
 export { refuseUnsafeServers } from './broker/refuse-unsafe-servers.js';
+export { refuseUnsafeSubscribers } from './broker/refuse-unsafe-subscribers.js';
 export { type SettlingContext, settlingSource } from './broker/settling-source.js';
 export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
 export { HttpProtocol } from './http/http-protocol.js';

@@ -70,8 +70,8 @@ export class BrokerProtocol implements InboundProtocol {
     if (settling.undecided > 0) return;
     const source = this.sourceOf(message);
     try {
-      if (settling.againMs === undefined) await source.accept(message);
-      else await source.deliverAgain(message, settling.againMs);
+      if (settling.againMs === undefined) await source.accept?.(message);
+      else await source.deliverAgain?.(message, settling.againMs);
     } catch (error) {
       // Everything is committed; the message comes again, and will be known then.
       this.logger.warn(

@@ -15,7 +15,8 @@ interface NatsHeaders {
 
 /** Nest's NATS server, which listens to subjects and not to a stream: what is not processed is gone. */
 export const natsSource: MessageSource = {
-  ...forgetful('NATS'),
+  name: 'NATS',
+  redelivers: false,
   isSourceOf: (context) => 'getSubject' in context,
   raw(context, data) {
     const nats = context as NatsContext;
@@ -33,7 +34,8 @@ export const natsSource: MessageSource = {
 
 /** Nest's Redis server, which subscribes to channels: what is not processed is gone. */
 export const redisSource: MessageSource = {
-  ...forgetful('Redis'),
+  name: 'Redis',
+  redelivers: false,
   isSourceOf: (context) => 'getChannel' in context,
   raw: (context, data) => ({
     source: `Redis channel "${(context as { getChannel(): string }).getChannel()}"`,
@@ -45,7 +47,8 @@ export const redisSource: MessageSource = {
 
 /** Nest's TCP server. */
 export const tcpSource: MessageSource = {
-  ...forgetful('TCP'),
+  name: 'TCP',
+  redelivers: false,
   isSourceOf: (context) => 'getSocketRef' in context,
   raw: (context, data) => ({
     source: `TCP pattern "${(context as { getPattern(): string }).getPattern()}"`,
@@ -54,8 +57,3 @@ export const tcpSource: MessageSource = {
     body: bodyOf(data),
   }),
 };
-
-/** Nobody waits for an acknowledgement, and nobody delivers again. */
-function forgetful(name: string): Pick<MessageSource, 'name' | 'redelivers' | 'accept' | 'deliverAgain'> {
-  return { name, redelivers: false, accept: () => undefined, deliverAgain: () => undefined };
-}

@@ -3,7 +3,8 @@ import type { RawMessage } from '../../store/index.js';
 
 /**
  * One kind of broker, as the contexts of Nest's servers show its messages. Contract: `accept` is called once for a
- * message, after the commit; `deliverAgain` instead, when somebody has to see it once more.
+ * message, after the commit; `deliverAgain` instead, when somebody has to see it once more. Where nobody waits for an
+ * acknowledgement there is neither.
  */
 export interface MessageSource {
   /** For messages, for example `RabbitMQ`. */
@@ -18,6 +19,6 @@ export interface MessageSource {
   settled?(context: object, outcome: 'processed' | 'duplicate'): void;
   /** The message as it came. @param data what a handler would get by `@Payload()`. */
   raw(context: object, data: unknown): RawMessage;
-  accept(context: object): void | Promise<void>;
-  deliverAgain(context: object, delayMs: number): void | Promise<void>;
+  accept?(context: object): void | Promise<void>;
+  deliverAgain?(context: object, delayMs: number): void | Promise<void>;
 }

@@ -1,22 +1,15 @@
-import type { RawMessage } from '../../store/index.js';
-import { headerTexts } from './header-texts.js';
+import { type AmqpMessage, toRawMessage } from './amqp-message.js';
 import type { MessageSource } from './message-source.js';
 
-/** What is used of `RmqContext`, and of a message of amqplib. */
+/** What is used of `RmqContext`. */
 interface RabbitmqContext {
-  getMessage(): RabbitmqMessage;
+  getMessage(): AmqpMessage;
   getChannelRef(): RabbitmqChannel;
 }
 
-interface RabbitmqMessage {
-  readonly content: Buffer;
-  readonly fields: { readonly exchange?: string; readonly routingKey?: string };
-  readonly properties: { readonly contentType?: string; readonly headers?: Readonly<Record<string, unknown>> };
-}
-
 interface RabbitmqChannel {
-  ack(message: RabbitmqMessage): void;
-  nack(message: RabbitmqMessage, allUpTo: boolean, requeue: boolean): void;
+  ack(message: AmqpMessage): void;
+  nack(message: AmqpMessage, allUpTo: boolean, requeue: boolean): void;
 }
 
 /** Messages of Nest's RabbitMQ server with `noAck: false`. */
@@ -24,15 +17,7 @@ export const rabbitmqSource: MessageSource = {
   name: 'RabbitMQ',
   redelivers: true,
   isSourceOf: (context) => 'getChannelRef' in context && 'getMessage' in context,
-  raw(context): RawMessage {
-    const { content, fields, properties } = (context as RabbitmqContext).getMessage();
-    return {
-      source: `RabbitMQ exchange "${fields.exchange ?? ''}", routing key "${fields.routingKey ?? ''}"`,
-      contentType: properties.contentType ?? '',
-      headers: headerTexts(properties.headers),
-      body: content,
-    };
-  },
+  raw: (context) => toRawMessage((context as RabbitmqContext).getMessage()),
   accept(context) {
     const rabbitmq = context as RabbitmqContext;
     rabbitmq.getChannelRef().ack(rabbitmq.getMessage());

@@ -24,6 +24,4 @@ export const inProcessSource: MessageSource = {
   settled(context, outcome) {
     (context as InProcessContext).outcome = outcome;
   },
-  accept: () => undefined,
-  deliverAgain: () => undefined,
 };

@@ -12,6 +12,4 @@ export const parkedSource: MessageSource = {
   redelivers: false,
   isSourceOf: (context) => context instanceof ParkedMessageContext,
   raw: (context) => (context as ParkedMessageContext).message,
-  accept: () => undefined,
-  deliverAgain: () => undefined,
 };

@@ -2,7 +2,7 @@ import { describeError } from '../../errors/index.js';
 import { type CloudEventMessage, isDead, JSON_TYPE, toCloudEventMessage } from '../cloud-event-message.js';
 import { encodeBatch } from '../encode-batch.js';
 import { Link } from '../link.js';
-import { type Dead, delivered, type PublishOutcome } from '../publish-outcome.js';
+import { type Dead, delivered, type PublishOutcome, type Unreachable } from '../publish-outcome.js';
 import type { OutgoingEvent, Transport, TransportCapabilities } from '../transport.js';
 import { unanswered } from '../unanswered.js';
 import { untilAborted } from '../until-aborted.js';
@@ -49,15 +49,16 @@ export class RabbitmqTransport implements Transport {
   publish(batch: readonly OutgoingEvent[], signal: AbortSignal): Promise<readonly PublishOutcome[]> {
     return this.#link.publish(batch, signal, async (channel) => {
       const { blockReason } = channel;
-      if (blockReason !== undefined) {
-        return batch.map(() => ({ kind: 'unreachable', error: `RabbitMQ blocks publishers: ${blockReason}` }));
-      }
+      if (blockReason !== undefined) return batch.map(() => blocked(blockReason));
       const { encoded, outcomes } = encodeBatch(batch, (event) => this.#messageOf(event));
       const confirming = encoded.map(async ({ event, message }) => {
         outcomes.set(event, this.#outcomeOf(await this.#send(channel, event, message), message.routingKey));
       });
       await untilAborted(Promise.all(confirming), signal, () => undefined);
-      return batch.map((event) => outcomes.get(event) ?? unanswered);
+      // RabbitMQ says that it blocks only when it is sent something, and reads that when it blocks no more.
+      const unconfirmed =
+        channel.blockReason === undefined ? unanswered : blocked(`${channel.blockReason}. It may have the event`);
+      return batch.map((event) => outcomes.get(event) ?? unconfirmed);
     });
   }
 
@@ -118,4 +119,9 @@ export class RabbitmqTransport implements Transport {
         };
     }
   }
+}
+
+/** It would confirm nothing before its alarm is over. No attempt of an event is spent meanwhile. */
+function blocked(reason: string): Unreachable {
+  return { kind: 'unreachable', error: `RabbitMQ blocks publishers: ${reason}.` };
 }
