@@ -47,6 +47,7 @@ import {
 } from './inbox/index.js';
 import { systemRandom } from './runtime/index.js';
 import { ensureSchema, type InboxDatabase, inboxDatabaseOf } from './store/index.js';
+import { InboxTelemetry } from './telemetry/index.js';
 import { TransactionContext } from './transaction/index.js';
 
 /** Providers that stay inside the module; each dynamic module has its own. */
@@ -101,6 +102,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
     @Inject(OPTIONS) private readonly options: ResolvedInboxOptions,
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(InboxTelemetry) private readonly telemetry: InboxTelemetry,
   ) {
     super();
     handlers.putInterceptors();
@@ -109,6 +111,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
   /** Nothing is served yet. @throws ConfigurationError, SchemaVersionError, DatabaseUnreachableError */
   async onModuleInit(): Promise<void> {
     this.handlers.takeHandlers();
+    this.telemetry.beginAtZero(this.handlers.consumers);
     if (this.handlers.hasRoutes) warnAboutBodyParser(this.host);
     refuseUnsafeServers(this.modules, this.handlers.subscribed);
     await ensureSchema(this.dataSource, this.database.component, this.options.migrate);
@@ -126,6 +129,7 @@ function providersFor(dataSource: InjectionToken): Provider[] {
   return [
     { provide: OPTIONS, useFactory: resolveInboxOptions, inject: [MODULE_OPTIONS_TOKEN] },
     { provide: DATA_SOURCE, useExisting: dataSource },
+    { provide: InboxTelemetry, useFactory: () => new InboxTelemetry() },
     {
       provide: DATABASE,
       useFactory: (source: DataSource, options: ResolvedInboxOptions) =>
@@ -134,9 +138,13 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     },
     {
       provide: service,
-      useFactory: (source: DataSource, { store }: InboxDatabase, options: ResolvedInboxOptions) =>
-        new InboxService(new TransactionContext(source, label, options.currentManager), store, options),
-      inject: [DATA_SOURCE, DATABASE, OPTIONS],
+      useFactory: (
+        source: DataSource,
+        { store }: InboxDatabase,
+        options: ResolvedInboxOptions,
+        telemetry: InboxTelemetry,
+      ) => new InboxService(new TransactionContext(source, label, options.currentManager), store, options, telemetry),
+      inject: [DATA_SOURCE, DATABASE, OPTIONS, InboxTelemetry],
     },
     {
       provide: outboxToken(InboxRetentionService, dataSource),
@@ -158,16 +166,17 @@ function providersFor(dataSource: InjectionToken): Provider[] {
         host: HttpAdapterHost,
         options: ResolvedInboxOptions,
         { failed }: InboxDatabase,
+        telemetry: InboxTelemetry,
       ) => {
         const http = new HttpProtocol(host, new WebhookVerifier(options), options);
-        const brokers = new BrokerProtocol(SOURCES, new FailedMessages(failed, options, systemRandom));
+        const brokers = new BrokerProtocol(SOURCES, new FailedMessages(failed, options, systemRandom, telemetry));
         const protocols = new Map<string, InboundProtocol>([
           ['http', http],
           ['rpc', brokers],
         ]);
-        return new InboxEntrance(handlers, inbox, protocols);
+        return new InboxEntrance(handlers, inbox, protocols, telemetry);
       },
-      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, DATABASE],
+      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, DATABASE, InboxTelemetry],
     },
     {
       provide: HandlerCaller,

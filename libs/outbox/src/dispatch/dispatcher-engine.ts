@@ -5,6 +5,7 @@ import { describeError } from '../errors/index.js';
 import type { OnDead } from '../event/index.js';
 import { logLine, systemRandom } from '../runtime/index.js';
 import { DispatcherPool, type OutboxNames, PostgresBreakerStore, PostgresDeliveryStore } from '../store/index.js';
+import type { OutboxTelemetry } from '../telemetry/index.js';
 import { Breaker } from './breaker.js';
 import { DestinationDispatch } from './destination-dispatch.js';
 import { DestinationLoop } from './destination-loop.js';
@@ -28,6 +29,7 @@ export class DispatcherEngine {
     names: OutboxNames,
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
+    telemetry: OutboxTelemetry,
   ) {
     this.pool = new DispatcherPool(dataSource, {
       size: options.dispatcher.poolSize,
@@ -42,7 +44,16 @@ export class DispatcherEngine {
       const log = new DispatchLog(logger, destination.name);
       const breaker = new Breaker(destination, breakers, log, systemRandom);
       const owner = options.dispatcher.instanceName;
-      return new DestinationDispatch({ destination, store, breaker, log, owner, onDead, random: systemRandom });
+      return new DestinationDispatch({
+        destination,
+        store,
+        breaker,
+        log,
+        telemetry: telemetry.ofDestination(destination.name),
+        owner,
+        onDead,
+        random: systemRandom,
+      });
     });
   }
 
