@@ -13,7 +13,7 @@ import { HttpTransport } from 'nestjs-transactional-outbox/http';
 import { RabbitmqTransport } from 'nestjs-transactional-outbox/rabbitmq';
 import type { EntityManager } from 'typeorm';
 import { startInboxMicroservice } from '../brokers/inbox-service.js';
-import { OrderPlaced, SECRET, Shipment, startInboxApp } from '../integration/inbox-app.js';
+import { type InboxApp, OrderPlaced, SECRET, Shipment, startInboxApp } from '../integration/inbox-app.js';
 import { rabbitmq } from '../support/brokers.js';
 import { OrderNoted } from '../support/outbox-app.js';
 import { type OutboxQueue, startOutboxQueue } from '../support/outbox-queue.js';
@@ -40,7 +40,11 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function openHttpReceiver(): Promise<Receiver> {
+export interface HttpReceiver extends Receiver {
+  readonly app: InboxApp;
+}
+
+export async function openHttpReceiver(): Promise<HttpReceiver> {
   const app = await startInboxApp({ controllers: [ShippingController] });
   const transport = new HttpTransport({
     url: `${app.url}/events`,
@@ -48,7 +52,7 @@ export async function openHttpReceiver(): Promise<Receiver> {
     source: '/orders',
     ssrfGuard: { allow: ['127.0.0.1'] },
   });
-  return { transport, close: () => app.close() };
+  return { app, transport, close: () => app.close() };
 }
 
 export async function openRabbitmqReceiver(): Promise<Receiver> {

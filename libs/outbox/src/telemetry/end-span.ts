@@ -10,10 +10,9 @@ export function endSpan(span: Span, errorType?: string): void {
   span.end();
 }
 
-/** The class of an error, with its code when it has one: `QueryFailedError 23505`. */
+/** The code of an error, as `23505`, `ECONNREFUSED` or one of docs/errors.md; its class when it has none. */
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return '_OTHER';
-  const code = 'code' in error ? error.code : undefined;
-  const isCode = (typeof code === 'string' && /^\w{1,40}$/.test(code)) || typeof code === 'number';
-  return isCode ? `${error.name} ${code}` : error.name;
+  const code = 'code' in error ? String(error.code) : '';
+  return /^\w{1,40}$/.test(code) ? code : error.name;
 }
