@@ -7,7 +7,7 @@ import { isTracing, libraryMeter } from './scope.js';
 
 /** How an attempt can end, as it is counted. */
 const OUTCOMES = ['delivered', 'retry', 'defer', 'unreachable', 'dead'] as const;
-export type AttemptOutcome = (typeof OUTCOMES)[number];
+type AttemptOutcome = (typeof OUTCOMES)[number];
 
 /** What a call of a transport says of one event. */
 interface Answer {

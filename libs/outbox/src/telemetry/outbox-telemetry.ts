@@ -39,7 +39,7 @@ export class OutboxTelemetry {
     events: readonly object[],
     store: (trace: EventHeaders | undefined) => Promise<string[]>,
   ): Promise<string[]> {
-    if (!isTracing()) return store(traceHeadersOf(context.active()));
+    if (events.length === 0 || !isTracing()) return store(traceHeadersOf(context.active()));
     const types = new Set(events.map((event) => findEventDefinition(event.constructor)?.type ?? 'unknown'));
     const [type] = types;
     const isOne = events.length === 1;

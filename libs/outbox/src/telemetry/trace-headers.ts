@@ -35,6 +35,6 @@ export function creationOf(headers: EventHeaders | undefined): SpanContext | und
 }
 
 /** Somebody has said already which trace an event belongs to. */
-export function carriesTrace(headers: EventHeaders | undefined): boolean {
-  return headers !== undefined && TRACE_HEADERS.some((name) => Object.hasOwn(headers, name));
+export function carriesTrace(headers: EventHeaders | null | undefined): boolean {
+  return headers != null && TRACE_HEADERS.some((name) => Object.hasOwn(headers, name));
 }
