@@ -12,6 +12,7 @@ const PLANTED: Readonly<Record<string, Sources>> = {
   'room-errors': { 'errors/planted.ts': importing('../runtime/index.js') },
   'room-runtime': { 'runtime/planted.ts': importing('../event/index.js') },
   'room-transaction': { 'transaction/planted.ts': importing('../runtime/index.js') },
+  'room-telemetry': { 'telemetry/planted.ts': importing('../store/index.js') },
   'room-event': { 'event/planted.ts': importing('../transaction/index.js') },
   'room-transports': { 'transports/planted.ts': importing('../store/index.js') },
   'room-config': { 'config/planted.ts': importing('../store/index.js') },

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 export type Sources = Readonly<Record<string, string>>;
 
 const ROOMS =
-  'errors runtime transaction event transports config store emit inbox dispatch ops testing transports/http transports/memory';
+  'errors runtime transaction event telemetry transports config store emit inbox dispatch ops testing transports/http transports/memory';
 
 const CLIENTS =
   'undici kafkajs amqplib amqp-connection-manager ioredis @nats-io/jetstream @aws-sdk/client-sqs @nestjs/terminus';

@@ -4,13 +4,17 @@ import {
   BacklogService,
   BlockedKeyService,
   DeadLetterService,
+  DestinationService,
   getOutboxToken,
   InjectOutbox,
+  OperationLogService,
   OutboxDispatcher,
+  OutboxHealthService,
   OutboxModule,
   type OutboxModuleOptions,
   type OutboxOptionsFactory,
   OutboxService,
+  ReplayService,
   RetentionService,
 } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
@@ -143,6 +147,10 @@ describe('OutboxModule', () => {
       BacklogService,
       BlockedKeyService,
       DeadLetterService,
+      DestinationService,
+      OperationLogService,
+      OutboxHealthService,
+      ReplayService,
       RetentionService,
     ]);
   });

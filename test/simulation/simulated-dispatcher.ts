@@ -7,6 +7,7 @@ import { DispatchLog } from '../../libs/outbox/src/dispatch/dispatch-log.js';
 import type { OnDead } from '../../libs/outbox/src/event/index.js';
 import type { Random } from '../../libs/outbox/src/runtime/index.js';
 import type { BreakerStore, DeliveryStore } from '../../libs/outbox/src/store/index.js';
+import { OutboxTelemetry } from '../../libs/outbox/src/telemetry/index.js';
 import type { Trace } from './trace.js';
 import type { Owner, VirtualTime } from './virtual-time.js';
 
@@ -86,7 +87,18 @@ export class SimulatedDispatcher implements Owner {
     const { destination, store, breakers } = connect(this);
     const log = new DispatchLog(new TraceLogger(this.name, trace), destination.name);
     const breaker = new Breaker(destination, breakers, log, random);
-    const parts = { destination, store, breaker, log, onDead, random, owner: this.name, onDelivered: () => undefined };
+    const telemetry = new OutboxTelemetry().ofDestination(destination.name);
+    const parts = {
+      destination,
+      store,
+      breaker,
+      log,
+      telemetry,
+      onDead,
+      random,
+      owner: this.name,
+      onDelivered: () => undefined,
+    };
     const loop = new DestinationLoop(new DestinationDispatch(parts), this.draining.signal, this.cutOff.signal, onFault);
     this.loop = loop;
     const poll = setInterval(() => loop.wake(), pollMs);

@@ -7,6 +7,7 @@ import { DispatchLog } from '../../libs/outbox/src/dispatch/dispatch-log.js';
 import type { DispatchSummary } from '../../libs/outbox/src/dispatch/dispatch-summary.js';
 import type { OnDead } from '../../libs/outbox/src/event/index.js';
 import { systemRandom } from '../../libs/outbox/src/runtime/index.js';
+import { OutboxTelemetry } from '../../libs/outbox/src/telemetry/index.js';
 import { DESTINATION, type QueueStore } from './outbox-queue.js';
 
 /** Remembers what the dispatcher logged, a line each, and prints nothing. */
@@ -48,6 +49,7 @@ export class BareDispatcher {
       owner,
       breaker: new Breaker(destination, store.breakers, log, systemRandom),
       log,
+      telemetry: new OutboxTelemetry().ofDestination(DESTINATION),
       onDead: typeof onDead === 'function' ? onDead : () => onDead,
       random: systemRandom,
       onDelivered: () => undefined,

@@ -9,7 +9,8 @@ import { outboxOptions } from './outbox-options.js';
 @Module({})
 class AppModule {}
 
-export function appModule(environment: Environment): DynamicModule {
+/** @param surroundings modules that a process adds. */
+export function appModule(environment: Environment, ...surroundings: readonly DynamicModule[]): DynamicModule {
   return {
     module: AppModule,
     imports: [
@@ -21,6 +22,7 @@ export function appModule(environment: Environment): DynamicModule {
       }),
       OutboxModule.forRoot(outboxOptions(environment)),
       ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule]),
+      ...surroundings,
     ],
   };
 }

@@ -1,6 +1,13 @@
 import { ValidationPipe } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { quietUntilStarted, readEnvironment, startListening, startOrExplain } from 'sample-support';
+import {
+  metricsModule,
+  quietUntilStarted,
+  readEnvironment,
+  startListening,
+  startMetrics,
+  startOrExplain,
+} from 'sample-support';
 import { appModule } from './app.module.js';
 import { Environment } from './environment.js';
 
@@ -10,7 +17,7 @@ await startOrExplain('orders', () => {
 });
 
 async function startApi(environment: Environment): Promise<void> {
-  const app = await NestFactory.create(appModule(environment), quietUntilStarted);
+  const app = await NestFactory.create(appModule(environment, metricsModule(startMetrics())), quietUntilStarted);
   app.useGlobalPipes(new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true, transform: true }));
   await startListening(app, `orders (${environment.ROLE})`, environment.PORT);
 }

@@ -10,7 +10,8 @@ import { ShipmentsModule } from './shipments/shipments.module.js';
 @Module({})
 class AppModule {}
 
-export function appModule(environment: Environment): DynamicModule {
+/** @param surroundings modules that a process adds. */
+export function appModule(environment: Environment, ...surroundings: readonly DynamicModule[]): DynamicModule {
   return {
     module: AppModule,
     imports: [
@@ -24,6 +25,7 @@ export function appModule(environment: Environment): DynamicModule {
       ShipmentsModule,
       InventoryModule,
       ReceiptsModule,
+      ...surroundings,
     ],
   };
 }

@@ -1,13 +1,20 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { quietUntilStarted, readEnvironment, startListening, startOrExplain } from 'sample-support';
+import {
+  metricsModule,
+  quietUntilStarted,
+  readEnvironment,
+  startListening,
+  startMetrics,
+  startOrExplain,
+} from 'sample-support';
 import { appModule } from './app.module.js';
 import { Environment } from './environment.js';
 
 await startOrExplain('shipping', () => start(readEnvironment(Environment, process.env)));
 
 async function start(environment: Environment): Promise<void> {
-  const app = await NestFactory.create<NestExpressApplication>(appModule(environment), {
+  const app = await NestFactory.create<NestExpressApplication>(appModule(environment, metricsModule(startMetrics())), {
     ...quietUntilStarted,
     // The signature of an event covers the very bytes of its body.
     rawBody: true,

@@ -49,6 +49,7 @@ import {
 } from './inbox/index.js';
 import { systemRandom } from './runtime/index.js';
 import { ensureSchema, type InboxDatabase, inboxDatabaseOf } from './store/index.js';
+import { InboxTelemetry } from './telemetry/index.js';
 import { TransactionContext } from './transaction/index.js';
 
 /** Providers that stay inside the module; each dynamic module has its own. */
@@ -103,6 +104,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
     @Inject(OPTIONS) private readonly options: ResolvedInboxOptions,
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(InboxTelemetry) private readonly telemetry: InboxTelemetry,
   ) {
     super();
     handlers.putInterceptors();
@@ -111,6 +113,7 @@ export class InboxModule extends ConfigurableModuleClass implements OnModuleInit
   /** Nothing is served yet. @throws ConfigurationError, SchemaVersionError, DatabaseUnreachableError */
   async onModuleInit(): Promise<void> {
     this.handlers.takeHandlers();
+    this.telemetry.beginAtZero(this.handlers.consumers);
     if (this.handlers.hasRoutes) warnAboutBodyParser(this.host);
     refuseUnsafeServers(this.modules, this.handlers.subscribed);
     refuseUnsafeSubscribers(this.modules, this.handlers.subscribed);
@@ -129,6 +132,7 @@ function providersFor(dataSource: InjectionToken): Provider[] {
   return [
     { provide: OPTIONS, useFactory: resolveInboxOptions, inject: [MODULE_OPTIONS_TOKEN] },
     { provide: DATA_SOURCE, useExisting: dataSource },
+    { provide: InboxTelemetry, useFactory: () => new InboxTelemetry() },
     {
       provide: DATABASE,
       useFactory: (source: DataSource, options: ResolvedInboxOptions) =>
@@ -137,9 +141,13 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     },
     {
       provide: service,
-      useFactory: (source: DataSource, { store }: InboxDatabase, options: ResolvedInboxOptions) =>
-        new InboxService(new TransactionContext(source, label, options.currentManager), store, options),
-      inject: [DATA_SOURCE, DATABASE, OPTIONS],
+      useFactory: (
+        source: DataSource,
+        { store }: InboxDatabase,
+        options: ResolvedInboxOptions,
+        telemetry: InboxTelemetry,
+      ) => new InboxService(new TransactionContext(source, label, options.currentManager), store, options, telemetry),
+      inject: [DATA_SOURCE, DATABASE, OPTIONS, InboxTelemetry],
     },
     {
       provide: outboxToken(InboxRetentionService, dataSource),
@@ -155,9 +163,9 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     },
     {
       provide: FailedMessages,
-      useFactory: ({ failed }: InboxDatabase, options: ResolvedInboxOptions) =>
-        new FailedMessages(failed, options, systemRandom),
-      inject: [DATABASE, OPTIONS],
+      useFactory: ({ failed }: InboxDatabase, options: ResolvedInboxOptions, telemetry: InboxTelemetry) =>
+        new FailedMessages(failed, options, systemRandom, telemetry),
+      inject: [DATABASE, OPTIONS, InboxTelemetry],
     },
     {
       provide: GolevelupProtocol, // a provider, because it has to hear that the application stops
@@ -173,15 +181,16 @@ function providersFor(dataSource: InjectionToken): Provider[] {
         options: ResolvedInboxOptions,
         failures: FailedMessages,
         golevelup: GolevelupProtocol,
+        telemetry: InboxTelemetry,
       ) => {
         const protocols = new Map<string, InboundProtocol>([
           ['http', new HttpProtocol(host, new WebhookVerifier(options), options)],
           ['rpc', new BrokerProtocol(SOURCES, failures)],
           ['rmq', golevelup],
         ]);
-        return new InboxEntrance(handlers, inbox, protocols);
+        return new InboxEntrance(handlers, inbox, protocols, telemetry);
       },
-      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, FailedMessages, GolevelupProtocol],
+      inject: [InboxHandlers, service, HttpAdapterHost, OPTIONS, FailedMessages, GolevelupProtocol, InboxTelemetry],
     },
     {
       provide: HandlerCaller,

@@ -26,6 +26,7 @@ import {
   DeadLetterService,
   DestinationService,
   OperationLogService,
+  OutboxGauges,
   OutboxHealthService,
   ReplayService,
   RetentionService,
@@ -45,6 +46,7 @@ import {
   PostgresReplayStore,
   PostgresRetentionStore,
 } from './store/index.js';
+import { OutboxTelemetry } from './telemetry/index.js';
 import { TransactionContext } from './transaction/index.js';
 
 /** Providers that stay inside the module; each dynamic module has its own. */
@@ -53,6 +55,7 @@ const NAMES = Symbol('OutboxModule:names');
 const CONTEXT = Symbol('OutboxModule:transaction-context');
 const EMITTED = Symbol('OutboxModule:emitted');
 const DETECTOR = Symbol('OutboxModule:silent-change-detector');
+const TELEMETRY = Symbol('OutboxModule:telemetry');
 
 /** The services that an application may inject; those of a named DataSource through `getOutboxToken`. */
 const EXPORTED = [
@@ -120,6 +123,16 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
       inject: [OPTIONS],
     },
     {
+      provide: TELEMETRY,
+      useFactory: () => new OutboxTelemetry(dataSource === DataSource ? undefined : nameOfToken(dataSource)),
+    },
+    {
+      provide: OutboxGauges,
+      useFactory: (backlog: BacklogService, { destinations }: ResolvedOptions, telemetry: OutboxTelemetry) =>
+        new OutboxGauges(backlog, [...destinations.keys()], telemetry),
+      inject: [outboxToken(BacklogService, dataSource), OPTIONS, TELEMETRY],
+    },
+    {
       provide: EMITTED,
       useFactory: () =>
         new Signal<string>((error) =>
@@ -162,8 +175,9 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
         options: ResolvedOptions,
         emitted: Signal<string>,
         detector: SilentChangeDetector | undefined,
-      ) => new OutboxService(context, new PostgresEventStore(names, options), options, emitted, detector),
-      inject: [CONTEXT, NAMES, OPTIONS, EMITTED, DETECTOR],
+        telemetry: OutboxTelemetry,
+      ) => new OutboxService(context, new PostgresEventStore(names, options), options, emitted, detector, telemetry),
+      inject: [CONTEXT, NAMES, OPTIONS, EMITTED, DETECTOR, TELEMETRY],
     },
     {
       provide: outboxToken(OutboxDispatcher, dataSource),
@@ -173,8 +187,9 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
         options: ResolvedOptions,
         emitted: Signal<string>,
         moduleRef: ModuleRef,
-      ) => new OutboxDispatcher({ dataSource: source, names, options, emitted, moduleRef, scheduleName }),
-      inject: [dataSource, NAMES, OPTIONS, EMITTED, ModuleRef],
+        telemetry: OutboxTelemetry,
+      ) => new OutboxDispatcher({ dataSource: source, names, options, emitted, moduleRef, telemetry, scheduleName }),
+      inject: [dataSource, NAMES, OPTIONS, EMITTED, ModuleRef, TELEMETRY],
     },
     {
       provide: outboxToken(BacklogService, dataSource),

@@ -2,6 +2,8 @@
 export { databaseModule } from './database/database-module.js';
 export { readEnvironment } from './environment/read-environment.js';
 export { IsDatabaseUrl, IsMigrationMode, IsPortNumber, type MigrationMode } from './environment/variables.js';
+export { metricsModule } from './metrics/metrics-module.js';
+export { startMetrics } from './metrics/prometheus-metrics.js';
 export { quietUntilStarted } from './start/quiet-until-started.js';
 export { startListening } from './start/start-listening.js';
 export { startOrExplain } from './start/start-or-explain.js';

@@ -2,6 +2,7 @@ import type { ResolvedDestination } from '../config/index.js';
 import type { OnDead } from '../event/index.js';
 import { fullJitterMs, monotonicMs, type Random, waitFor } from '../runtime/index.js';
 import type { Claim, ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryStore, Finalization } from '../store/index.js';
+import type { DestinationTelemetry } from '../telemetry/index.js';
 import { held, type PublishOutcome } from '../transports/index.js';
 import type { Breaker } from './breaker.js';
 import type { DispatchLog } from './dispatch-log.js';
@@ -16,11 +17,15 @@ import { settleOutcomes } from './settle-outcomes.js';
 const FINALIZE_RETRY_BASE_MS = 50;
 const FINALIZE_RETRY_CAP_MS = 2000;
 
+/** Outcomes after which a delivery is tried again. */
+const RESCHEDULING = ['retry', 'defer', 'unreachable'] as const;
+
 export interface BatchDispatchParts {
   readonly destination: ResolvedDestination;
   readonly store: DeliveryStore;
   readonly breaker: Breaker;
   readonly log: DispatchLog;
+  readonly telemetry: DestinationTelemetry;
   readonly onDead: (type: string | undefined) => OnDead;
   readonly random: Random;
 }
@@ -76,10 +81,9 @@ export class BatchDispatch {
     const { store, destination } = this.parts;
     const keeper = new LeaseKeeper(store, claim, destination.leaseMs, claimedAt, cutOff);
     try {
-      const outcomes = await publishBatch(sendablesOf(claim.deliveries, destination.name), destination, {
-        signal: keeper.signal,
-        mayStart: () => !draining.aborted && keeper.isHeld(),
-      });
+      const permit = { signal: keeper.signal, mayStart: () => !draining.aborted && keeper.isHeld() };
+      const sendables = sendablesOf(claim.deliveries, destination.name);
+      const outcomes = await publishBatch(sendables, destination, permit, this.parts.telemetry);
       return await this.settle(claim, outcomes, keeper, planNext);
     } finally {
       keeper.stop();
@@ -105,6 +109,7 @@ export class BatchDispatch {
     const { leaseLost, next } = await this.finalize(claim, settled, keeper, planNext);
     if (leaseLost > 0) log.leaseLost(claim, leaseLost);
     const unclassified = this.report(claim, settled, outcomes);
+    this.count(claim, settled, outcomes, { leaseLost, unclassified });
     const summary: DispatchSummary = {
       claimed: claim.deliveries.length + claim.reaped.length,
       delivered: settled.delivered.length,
@@ -174,6 +179,21 @@ export class BatchDispatch {
     return duplicates;
   }
 
+  private count(
+    claim: Claim,
+    settled: Finalization,
+    outcomes: ReadonlyMap<string, CallOutcome>,
+    { leaseLost, unclassified }: Pick<DispatchSummary, 'leaseLost' | 'unclassified'>,
+  ): void {
+    const { telemetry } = this.parts;
+    const kinds = settled.rescheduled.map(({ id }) => outcomes.get(id)?.outcome.kind);
+    telemetry.attempted('delivered', settled.delivered.length);
+    for (const outcome of RESCHEDULING) telemetry.attempted(outcome, kinds.filter((kind) => kind === outcome).length);
+    telemetry.attempted('dead', settled.dead.length + claim.reaped.length);
+    telemetry.leaseLost(leaseLost);
+    telemetry.unclassified(unclassified);
+  }
+
   private report(claim: Claim, settled: Finalization, outcomes: ReadonlyMap<string, CallOutcome>): number {
     const { log } = this.parts;
     const byId = new Map(claim.deliveries.map((delivery) => [delivery.id, delivery]));
@@ -200,11 +220,11 @@ export class BatchDispatch {
 function sendablesOf(deliveries: readonly ClaimedDelivery[], destination: string): Sendable[] {
   const heldKeys = new Set<string>();
   const sendables: Sendable[] = [];
-  for (const { id, orderingKey, envelope, attempts, redrives } of deliveries) {
+  for (const { id, orderingKey, ageMs, envelope, attempts, redrives } of deliveries) {
     if (envelope === undefined) {
       if (orderingKey !== undefined) heldKeys.add(orderingKey);
     } else if (orderingKey === undefined || !heldKeys.has(orderingKey)) {
-      sendables.push({ id, orderingKey, event: { envelope, destination, attempt: attempts, redrives } });
+      sendables.push({ id, orderingKey, ageMs, event: { envelope, destination, attempt: attempts, redrives } });
     }
   }
   return sendables;

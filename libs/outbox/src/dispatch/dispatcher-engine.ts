@@ -11,6 +11,7 @@ import {
   PostgresDeliveryStore,
   PostgresDestinationStore,
 } from '../store/index.js';
+import type { OutboxTelemetry } from '../telemetry/index.js';
 import { Breaker } from './breaker.js';
 import { DestinationDispatch } from './destination-dispatch.js';
 import { DestinationLoop } from './destination-loop.js';
@@ -36,6 +37,7 @@ export class DispatcherEngine {
     names: OutboxNames,
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
+    telemetry: OutboxTelemetry,
   ) {
     this.pool = new DispatcherPool(dataSource, {
       size: options.dispatcher.poolSize,
@@ -58,6 +60,7 @@ export class DispatcherEngine {
         store,
         breaker,
         log,
+        telemetry: telemetry.ofDestination(destination.name),
         owner,
         onDead,
         random: systemRandom,

@@ -5,6 +5,7 @@ import type { ResolvedOptions } from '../config/index.js';
 import { ConfigurationError } from '../errors/index.js';
 import { rememberContext, type Signal } from '../runtime/index.js';
 import type { OutboxNames } from '../store/index.js';
+import type { OutboxTelemetry } from '../telemetry/index.js';
 import { attachTransports } from './attach-transports.js';
 import { DispatchSchedule } from './dispatch-schedule.js';
 import type { DispatchSummary } from './dispatch-summary.js';
@@ -17,6 +18,7 @@ export interface OutboxDispatcherParts {
   readonly options: ResolvedOptions;
   readonly emitted: Signal<string>;
   readonly moduleRef: ModuleRef;
+  readonly telemetry: OutboxTelemetry;
   /** Name of the schedule in the SchedulerRegistry. */
   readonly scheduleName: string;
 }
@@ -39,10 +41,10 @@ export class OutboxDispatcher implements OnApplicationBootstrap, OnModuleDestroy
 
   async onApplicationBootstrap(): Promise<void> {
     await this.detached(async () => {
-      const { dataSource, names, options, emitted, moduleRef } = this.parts;
+      const { dataSource, names, options, emitted, moduleRef, telemetry } = this.parts;
       if (options.dispatcher.enabled) attachTransports(options, moduleRef);
       const engine = options.dispatcher.enabled
-        ? new DispatcherEngine(dataSource, names, options, this.logger)
+        ? new DispatcherEngine(dataSource, names, options, this.logger, telemetry)
         : undefined;
       this.engine = engine;
       const runsLoop = engine !== undefined && options.dispatcher.schedule === 'loop';

@@ -1,4 +1,5 @@
 import type { ResolvedDestination } from '../config/index.js';
+import type { DestinationTelemetry } from '../telemetry/index.js';
 import { held, type OutgoingEvent } from '../transports/index.js';
 import { type CallOutcome, callTransport } from './publish-call.js';
 
@@ -6,6 +7,7 @@ import { type CallOutcome, callTransport } from './publish-call.js';
 export interface Sendable {
   readonly id: string;
   readonly orderingKey: string | undefined;
+  readonly ageMs: number;
   readonly event: OutgoingEvent;
 }
 
@@ -26,9 +28,10 @@ export async function publishBatch(
   batch: readonly Sendable[],
   destination: ResolvedDestination,
   permit: SendPermit,
+  telemetry: DestinationTelemetry,
 ): Promise<ReadonlyMap<string, CallOutcome>> {
   const outcomes = new Map<string, CallOutcome>();
-  const run = new BatchRun(destination, permit, outcomes);
+  const run = new BatchRun(destination, permit, outcomes, telemetry);
   const { batch: takesBatches, keepsOrderPerKey } = destination.transport.capabilities;
   if (!takesBatches) await run.oneByOne(chainsOf(batch));
   else if (keepsOrderPerKey) await run.call(batch);
@@ -44,6 +47,7 @@ class BatchRun {
     private readonly destination: ResolvedDestination,
     private readonly permit: SendPermit,
     private readonly outcomes: Map<string, CallOutcome>,
+    private readonly telemetry: DestinationTelemetry,
   ) {}
 
   /** Keys side by side up to the destination's concurrency, the events of one key one after the other. */
@@ -69,7 +73,9 @@ class BatchRun {
     if (sendables.length === 0 || this.isUnreachable || !this.permit.mayStart()) return;
     const { transport, publishTimeoutMs } = this.destination;
     const events = sendables.map(({ event }) => event);
-    const answers = await callTransport(transport, events, publishTimeoutMs, this.permit.signal);
+    const answers = await this.telemetry.publishing(sendables, () =>
+      callTransport(transport, events, publishTimeoutMs, this.permit.signal),
+    );
     for (const [index, { id }] of sendables.entries()) {
       const answer = answers[index] ?? NOT_TRIED;
       this.outcomes.set(id, answer);

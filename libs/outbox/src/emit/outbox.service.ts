@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { ResolvedOptions } from '../config/index.js';
 import { EventNotStoredError, InvalidEventError, NoActiveTransactionError, OutboxError } from '../errors/index.js';
-import { findEventDefinition } from '../event/index.js';
+import { type EventHeaders, findEventDefinition } from '../event/index.js';
 import type { Signal } from '../runtime/index.js';
 import type { EventStore } from '../store/index.js';
+import { carriesTrace, type OutboxTelemetry } from '../telemetry/index.js';
 import { type BoundTicket, dataSourceOf, type IsolationLevel, type TransactionContext } from '../transaction/index.js';
 import type { EmitOptions } from './emit-options.js';
 import { prepareEvent } from './prepare-event.js';
@@ -27,6 +28,7 @@ export class OutboxService {
     /** Told the name of each destination that has new events, after their COMMIT. */
     private readonly emitted: Signal<string>,
     private readonly detector: SilentChangeDetector | undefined,
+    private readonly telemetry: OutboxTelemetry,
   ) {}
 
   /**
@@ -83,9 +85,23 @@ export class OutboxService {
     );
   }
 
-  private async storeAll(ticket: BoundTicket, emissions: readonly Emission[]): Promise<string[]> {
+  private storeAll(ticket: BoundTicket, emissions: readonly Emission[]): Promise<string[]> {
+    // Events that all belong to a trace of the caller's choice have been created there.
+    if (emissions.every(({ options }) => carriesTrace(options.headers)))
+      return this.writeAll(ticket, emissions, undefined);
+    const events = emissions.flatMap((emission) => emission.events);
+    return this.telemetry.emitting(events, (trace) => this.writeAll(ticket, emissions, trace));
+  }
+
+  private async writeAll(
+    ticket: BoundTicket,
+    emissions: readonly Emission[],
+    trace: EventHeaders | undefined,
+  ): Promise<string[]> {
     const prepared = await Promise.all(
-      emissions.flatMap(({ events, options }) => events.map((event) => prepareEvent(event, options, this.options))),
+      emissions.flatMap(({ events, options }) =>
+        events.map((event) => prepareEvent(event, options, this.options, trace)),
+      ),
     );
     try {
       await this.store.insert(ticket, prepared);
@@ -96,6 +112,7 @@ export class OutboxService {
     for (const destination of new Set(prepared.flatMap((event) => event.destinations))) {
       ticket.onCommit(this.wakeUpFor(destination));
     }
+    ticket.onCommit(() => this.telemetry.emitted(prepared.map(({ type }) => type)));
     return prepared.map((event) => event.id);
   }
 

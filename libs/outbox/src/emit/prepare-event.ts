@@ -4,12 +4,14 @@ import {
   aggregateIdProperty,
   type EventClass,
   type EventDefinition,
+  type EventHeaders,
   findEventDefinition,
   newEventId,
   orderingKey,
   toPayloadJson,
 } from '../event/index.js';
 import type { StorableEvent } from '../store/index.js';
+import { carriesTrace } from '../telemetry/index.js';
 import type { EmitOptions } from './emit-options.js';
 import { validateEvent } from './validate-event.js';
 
@@ -19,9 +21,15 @@ const MAX_HEADER_BYTES = 16_384;
 /**
  * Checks one event completely before any SQL is sent, so that the caller's transaction stays usable when it is refused.
  *
+ * @param trace headers of the active span; the caller's own go before.
  * @throws InvalidEventError, UnserializablePayloadError, LimitExceededError, UnroutedEventError
  */
-export async function prepareEvent(event: object, emit: EmitOptions, options: ResolvedOptions): Promise<StorableEvent> {
+export async function prepareEvent(
+  event: object,
+  emit: EmitOptions,
+  options: ResolvedOptions,
+  trace: EventHeaders | undefined,
+): Promise<StorableEvent> {
   const definition = definitionOf(event);
   const destinations = options.routes.destinationsOf(definition.type);
   if (destinations === undefined) {
@@ -42,7 +50,7 @@ export async function prepareEvent(event: object, emit: EmitOptions, options: Re
     aggregateId,
     payload: payload.text,
     payloadBytes: payload.bytes,
-    headers: headersJson(emit),
+    headers: headersJson(emit, trace),
     version: definition.version,
     orderingKey: definition.ordered ? orderingKey(definition.aggregateType, aggregateId) : undefined,
     destinations,
@@ -80,14 +88,17 @@ function aggregateIdOf(event: object, definition: EventDefinition): string {
   return text;
 }
 
-function headersJson(emit: EmitOptions): string {
+function headersJson(emit: EmitOptions, trace: EventHeaders | undefined): string {
   const headers = emit.headers ?? {};
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string') throw new InvalidEventError(`header "${name}" is no text. Headers carry text only.`);
   }
   const limit = toPayloadJson(headers, Number.MAX_SAFE_INTEGER, 'headers');
   if (limit.bytes > MAX_HEADER_BYTES) throw new LimitExceededError('headers', limit.bytes, MAX_HEADER_BYTES, 'bytes');
-  return limit.text;
+  if (trace === undefined || carriesTrace(headers)) return limit.text;
+  // Business before telemetry: where both do not fit, the event goes without a trace.
+  const traced = toPayloadJson({ ...headers, ...trace }, Number.MAX_SAFE_INTEGER, 'headers');
+  return traced.bytes > MAX_HEADER_BYTES ? limit.text : traced.text;
 }
 
 /** Counts as PostgreSQL does: an emoji is one character, although JavaScript stores it in two units. */

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { ConfigurationError, InboxRefusedError } from '../errors/index.js';
 import type { ReceivedEvent } from '../event/index.js';
+import type { InboxTelemetry } from '../telemetry/index.js';
 import { Delivery, letIn, PassingDelivery, RefusedDelivery } from './delivery.js';
 import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
 import type { InboundProtocol } from './inbound-protocol.js';
@@ -15,6 +16,7 @@ export class InboxEntrance {
     private readonly service: InboxService,
     /** By type of the execution context, for example `http`. */
     private readonly protocols: ReadonlyMap<string, InboundProtocol>,
+    private readonly telemetry: InboxTelemetry,
   ) {}
 
   /** The handler that Nest is about to call; undefined when it belongs to another inbox, or to none. */
@@ -40,6 +42,7 @@ export class InboxEntrance {
       }
     } catch (error) {
       reportRefusal(error, handler, event);
+      this.telemetry.refused(handler.consumer, error);
       const refusal: Refusal = { error, handler, event };
       if (protocol.refusesAtTheDoor) protocol.refuse(context, refusal);
       letIn(context, new RefusedDelivery(refusal, protocol));

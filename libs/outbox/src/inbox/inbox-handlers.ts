@@ -65,6 +65,11 @@ export class InboxHandlers implements GuardedHandlers {
     }
   }
 
+  /** Everybody who processes events here. */
+  get consumers(): readonly string[] {
+    return [...new Set(this.called.map(({ handler }) => handler.consumer))];
+  }
+
   /** Those that messages of brokers come to. */
   get subscribed(): readonly HandlerMethod[] {
     return this.called.map(({ method }) => method).filter(({ subscription }) => subscription !== undefined);

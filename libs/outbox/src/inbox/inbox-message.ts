@@ -4,8 +4,12 @@ import type { ReceivedEvent } from '../event/index.js';
 export interface InboxMessage {
   /** Who processes the event; each consumer has its own once. At most 100 characters. */
   readonly consumer: string;
-  /** The id has at most 255 characters and is the same for every delivery of the fact. */
-  readonly event: Pick<ReceivedEvent, 'id' | 'type' | 'payload'>;
+  /**
+   * The id has at most 255 characters and is the same for every delivery of the fact. Headers and time place the
+   * processing in the trace of the event; see docs/operations/telemetry.md.
+   */
+  readonly event: Pick<ReceivedEvent, 'id' | 'type' | 'payload'> &
+    Partial<Pick<ReceivedEvent, 'headers' | 'createdAt'>>;
   /** Store what the handler gives back and return it to duplicates; it must be JSON of at most 1 MiB. Default false. */
   readonly keepResult?: boolean;
 }

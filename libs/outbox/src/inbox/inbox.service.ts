@@ -9,6 +9,7 @@ import {
 import { toPayloadJson } from '../event/index.js';
 import { monotonicMs } from '../runtime/index.js';
 import type { InboxStore, ProcessedEntry, ProcessedEvent } from '../store/index.js';
+import type { InboxTelemetry } from '../telemetry/index.js';
 import type { TransactionContext } from '../transaction/index.js';
 import { InFlight } from './in-flight.js';
 import type { InboxMessage, InboxResult } from './inbox-message.js';
@@ -33,6 +34,7 @@ export class InboxService {
     private readonly context: TransactionContext,
     private readonly store: InboxStore,
     private readonly limits: Limits,
+    private readonly telemetry: InboxTelemetry,
   ) {}
 
   /**
@@ -53,14 +55,15 @@ export class InboxService {
     handler: (manager: EntityManager) => Promise<T>,
     options: { readonly manager?: EntityManager } = {},
   ): Promise<InboxResult<T>> {
-    return this.translating(message, async () => {
+    const work = async (): Promise<InboxResult<T>> => {
       const entry = toProcessedEntry(message);
       const apply: Apply<T> = (manager, waitMs) => this.apply(manager, entry, waitMs, message, handler);
       const outer = this.outerManager(options.manager);
       return outer === undefined
         ? this.inOwnTransaction(message, entry, apply)
         : this.inOuterTransaction(outer, entry, apply);
-    });
+    };
+    return this.telemetry.processing(message, () => this.translating(message, work));
   }
 
   private async inOwnTransaction<T>(

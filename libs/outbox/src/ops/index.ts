@@ -10,5 +10,6 @@ export {
   OutboxHealthService,
 } from './health.service.js';
 export { OperationLogService } from './operation-log.service.js';
+export { OutboxGauges } from './outbox-gauges.js';
 export { type ReplayOptions, ReplayService } from './replay.service.js';
 export { type RetentionOptions, RetentionService } from './retention.service.js';

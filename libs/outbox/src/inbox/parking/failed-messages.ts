@@ -9,6 +9,7 @@ import {
 } from '../../errors/index.js';
 import { fullJitterMs, logLine, type Random } from '../../runtime/index.js';
 import type { FailedMessageStore, MessageFailure, RawMessage } from '../../store/index.js';
+import type { InboxTelemetry } from '../../telemetry/index.js';
 import type { Refusal } from '../refusal.js';
 
 /** What is to become of a message that failed: it was parked, or it comes again. */
@@ -33,6 +34,7 @@ export class FailedMessages {
     private readonly store: FailedMessageStore,
     private readonly limits: RedeliveryLimits,
     private readonly random: Random,
+    private readonly telemetry: InboxTelemetry,
   ) {}
 
   /**
@@ -50,6 +52,7 @@ export class FailedMessages {
         return this.again(fullJitterMs(attempts, redeliveryBaseMs, redeliveryCapMs, this.random));
       }
       await this.store.park(failure, message);
+      this.telemetry.parked(failure.consumer);
       this.logger.error(logLine('message parked', { ...fieldsOf(failure), source: message.source }));
       return { kind: 'parked' };
     } catch (error) {
