@@ -2,9 +2,6 @@ import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { BacklogFigures, OutboxTelemetry } from '../telemetry/index.js';
 import type { BacklogService } from './backlog.service.js';
 
-/** Who collects at the same time shares one count. */
-const SHARED_FOR_MS = 1000;
-
 /** Lets the application's metrics show the backlog for as long as it runs. It is read when somebody collects, not before. */
 export class OutboxGauges implements OnApplicationBootstrap, OnModuleDestroy {
   private endObservation: (() => void) | undefined;
@@ -26,7 +23,7 @@ export class OutboxGauges implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** A destination without a backlog has figures, too: a curve that ends says nothing. */
   private async read(): Promise<readonly BacklogFigures[]> {
-    const backlogs = await this.backlog.read({ maxAgeMs: SHARED_FOR_MS });
+    const backlogs = await this.backlog.read();
     const busy = new Set(backlogs.map(({ destination }) => destination));
     return [...backlogs, ...this.destinations.filter((name) => !busy.has(name)).map(nothingWaits)];
   }
