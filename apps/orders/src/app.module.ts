@@ -1,25 +1,27 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { OutboxModule } from 'nestjs-transactional-outbox';
+import { OutboxModule, type OutboxModuleOptions } from 'nestjs-transactional-outbox';
 import { databaseModule } from 'sample-support';
 import { dataSourceOptions } from './database/data-source-options.js';
 import type { Environment } from './environment.js';
+import { modulesInside, monolithDataSourceOptions } from './monolith.js';
 import { OrdersModule } from './orders/orders.module.js';
-import { outboxOptions } from './outbox-options.js';
 
 @Module({})
 class AppModule {}
 
-export function appModule(environment: Environment): DynamicModule {
+export function appModule(environment: Environment, outbox: OutboxModuleOptions): DynamicModule {
+  const isMonolith = environment.TRANSPORT === 'in-process';
   return {
     module: AppModule,
     imports: [
       databaseModule({
         url: environment.DATABASE_URL,
-        dataSourceOptions,
+        dataSourceOptions: isMonolith ? monolithDataSourceOptions : dataSourceOptions,
         migrations: environment.MIGRATIONS,
         migrationLock: 1_764_300_000,
       }),
-      OutboxModule.forRoot(outboxOptions(environment)),
+      OutboxModule.forRoot(outbox),
+      ...(isMonolith ? modulesInside() : []),
       ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule]),
     ],
   };

@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { quietUntilStarted, readEnvironment, startListening, startOrExplain } from 'sample-support';
 import { appModule } from './app.module.js';
 import { Environment } from './environment.js';
+import { outboxOptions } from './outbox-options.js';
 
 await startOrExplain('orders', () => {
   const environment = readEnvironment(Environment, process.env);
@@ -10,13 +11,14 @@ await startOrExplain('orders', () => {
 });
 
 async function startApi(environment: Environment): Promise<void> {
-  const app = await NestFactory.create(appModule(environment), quietUntilStarted);
+  const app = await NestFactory.create(appModule(environment, await outboxOptions(environment)), quietUntilStarted);
   app.useGlobalPipes(new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true, transform: true }));
   await startListening(app, `orders (${environment.ROLE})`, environment.PORT);
 }
 
 async function startDispatcher(environment: Environment): Promise<void> {
-  const app = await NestFactory.createApplicationContext(appModule(environment), quietUntilStarted);
+  const module = appModule(environment, await outboxOptions(environment));
+  const app = await NestFactory.createApplicationContext(module, quietUntilStarted);
   app.enableShutdownHooks();
   app.flushLogs();
   process.stdout.write('orders (dispatcher) runs\n');

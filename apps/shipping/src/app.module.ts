@@ -1,16 +1,21 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { InboxModule } from 'nestjs-transactional-outbox';
 import { databaseModule } from 'sample-support';
+import { consumerModules } from './consumers.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import type { Environment } from './environment.js';
-import { InventoryModule } from './inventory/inventory.module.js';
+import type { Intake } from './intake.js';
 import { ReceiptsModule } from './receipts/receipts.module.js';
-import { ShipmentsModule } from './shipments/shipments.module.js';
+import { placeOf } from './servers/load-servers.js';
 
 @Module({})
 class AppModule {}
 
 export function appModule(environment: Environment): DynamicModule {
+  const intake: Intake =
+    environment.TRANSPORT === 'http'
+      ? { kind: 'http' }
+      : { kind: 'broker', placeOf: (consumer) => placeOf(environment, consumer) };
   return {
     module: AppModule,
     imports: [
@@ -21,8 +26,7 @@ export function appModule(environment: Environment): DynamicModule {
         migrationLock: 1_764_300_001,
       }),
       InboxModule.forRoot({ secret: environment.WEBHOOK_SECRET }),
-      ShipmentsModule,
-      InventoryModule,
+      ...consumerModules(intake),
       ReceiptsModule,
     ],
   };

@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { quietUntilStarted, readEnvironment, startListening, startOrExplain } from 'sample-support';
 import { appModule } from './app.module.js';
 import { Environment } from './environment.js';
+import { loadServers } from './servers/load-servers.js';
 
 await startOrExplain('shipping', () => start(readEnvironment(Environment, process.env)));
 
@@ -13,5 +14,7 @@ async function start(environment: Environment): Promise<void> {
     rawBody: true,
   });
   app.useBodyParser('json', { type: ['application/json', 'application/*+json'] });
+  for (const server of await loadServers(environment)) app.connectMicroservice(server);
+  await app.startAllMicroservices();
   await startListening(app, 'shipping', environment.PORT);
 }

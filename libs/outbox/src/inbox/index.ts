@@ -6,6 +6,7 @@ export { rabbitmqSource } from './broker/rabbitmq-source.js';
 export { refuseUnsafeServers } from './broker/refuse-unsafe-servers.js';
 export { type SettlingContext, settlingSource } from './broker/settling-source.js';
 export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
+export { receivedEventOf } from './delivery.js';
 export { HttpProtocol } from './http/http-protocol.js';
 export { warnAboutBodyParser } from './http/warn-about-body-parser.js';
 export { WebhookVerifier } from './http/webhook-verifier.js';

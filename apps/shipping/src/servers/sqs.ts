@@ -1,0 +1,10 @@
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import { SqsServer } from 'nestjs-transactional-outbox/sqs/server';
+import type { BrokerPlaces } from './broker.js';
+
+/** Region, account and another endpoint than Amazon's are read from the variables of the AWS SDK (`AWS_REGION`, …). */
+export function serversFor({ url, places }: BrokerPlaces): MicroserviceOptions[] {
+  return places.map((queue) => ({
+    strategy: new SqsServer({ queueUrl: `${url}/${queue}`, sqs: { useQueueUrlAsEndpoint: false } }),
+  }));
+}
