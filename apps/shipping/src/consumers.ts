@@ -1,7 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import type { Intake } from './intake.js';
-import { InventoryModule } from './inventory/inventory.module.js';
-import { ShipmentsModule } from './shipments/shipments.module.js';
+import { inventoryModule } from './inventory/inventory.module.js';
+import { shipmentsModule } from './shipments/shipments.module.js';
 
 /** Who processes events here, each of them once for itself. */
 export const CONSUMERS = ['shipping', 'inventory'] as const;
@@ -9,5 +9,5 @@ export const CONSUMERS = ['shipping', 'inventory'] as const;
 export type Consumer = (typeof CONSUMERS)[number];
 
 export function consumerModules(intake: Intake): DynamicModule[] {
-  return [ShipmentsModule.taking(intake), InventoryModule.taking(intake)];
+  return [shipmentsModule(intake), inventoryModule(intake)];
 }

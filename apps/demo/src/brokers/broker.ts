@@ -16,9 +16,9 @@ export function placesOf(prefix: string): string[] {
   return ['shipping', 'inventory'].map((consumer) => `${prefix}-${consumer}`);
 }
 
-/** For people; without the password. */
+/** For people; without the password, also where it cannot be told from the rest. */
 export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
+  return URL.canParse(url) ? new URL(url).host : 'an address that is no URL';
 }
 
 /** The server of a transport cannot be used; the message says how to start one. */

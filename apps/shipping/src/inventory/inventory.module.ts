@@ -14,11 +14,11 @@ import { ReservationsController } from './reservations.controller.js';
   controllers: [ReservationsController],
   providers: [InventoryService],
 })
-export class InventoryModule {
-  static taking(intake: Intake): DynamicModule {
-    const module = InventoryModule;
-    if (intake.kind === 'in-process') return { module, providers: [InventoryListener] };
-    if (intake.kind === 'http') return { module, controllers: [InventoryEventsController] };
-    return { module, controllers: [inventoryMessagesController(intake.placeOf('inventory'))] };
-  }
+class InventoryModule {}
+
+export function inventoryModule(intake: Intake): DynamicModule {
+  const module = InventoryModule;
+  if (intake.kind === 'in-process') return { module, providers: [InventoryListener] };
+  if (intake.kind === 'http') return { module, controllers: [InventoryEventsController] };
+  return { module, controllers: [inventoryMessagesController(intake.placeOf('inventory'))] };
 }

@@ -8,7 +8,14 @@ export function serversFor({ url, prefix }: BrokerPlaces): MicroserviceOptions[]
       transport: Transport.KAFKA,
       options: {
         client: { brokers: url.split(','), clientId: 'shipping' },
-        consumer: { groupId: prefix, maxWaitTimeInMs: 100 },
+        consumer: {
+          groupId: prefix,
+          maxWaitTimeInMs: 100,
+          // Who ended without a word is missed after so long; until then nobody else reads what was his.
+          sessionTimeout: 6000,
+          heartbeatInterval: 500,
+          rebalanceTimeout: 3000,
+        },
         subscribe: { fromBeginning: true },
         run: { autoCommit: false },
       },

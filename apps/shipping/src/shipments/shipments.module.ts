@@ -14,11 +14,11 @@ import { shippingMessagesController } from './shipping-messages.controller.js';
   controllers: [ShipmentsController],
   providers: [ShipmentsService],
 })
-export class ShipmentsModule {
-  static taking(intake: Intake): DynamicModule {
-    const module = ShipmentsModule;
-    if (intake.kind === 'in-process') return { module, providers: [ShippingListener] };
-    if (intake.kind === 'http') return { module, controllers: [ShippingEventsController] };
-    return { module, controllers: [shippingMessagesController(intake.placeOf('shipping'))] };
-  }
+class ShipmentsModule {}
+
+export function shipmentsModule(intake: Intake): DynamicModule {
+  const module = ShipmentsModule;
+  if (intake.kind === 'in-process') return { module, providers: [ShippingListener] };
+  if (intake.kind === 'http') return { module, controllers: [ShippingEventsController] };
+  return { module, controllers: [shippingMessagesController(intake.placeOf('shipping'))] };
 }

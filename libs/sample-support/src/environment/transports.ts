@@ -55,15 +55,22 @@ export function IsBrokerUrl(): PropertyDecorator {
     name: 'isBrokerUrl',
     validator: {
       validate: (_, checked) => brokenRule(checked) === undefined,
-      defaultMessage: (checked) => `BROKER_URL ${brokenRule(checked)}.`,
+      defaultMessage: (checked) => `BROKER_URL ${brokenRule(checked)}, because TRANSPORT is ${transportOf(checked)}.`,
     },
   });
 }
 
 function brokenRule(checked: ValidationArguments | undefined): string | undefined {
-  const environment = checked?.object as TransportEnvironment; // BROKER_URL is declared beside TRANSPORT
-  const { pattern, rule } = RULES[environment.TRANSPORT] ?? RULES.http;
-  return pattern.test(brokerUrlOf(environment)) ? undefined : rule;
+  const { pattern, rule } = RULES[transportOf(checked)] ?? RULES.http;
+  return pattern.test(brokerUrlOf(environmentOf(checked))) ? undefined : rule;
+}
+
+function transportOf(checked: ValidationArguments | undefined): TransportName {
+  return environmentOf(checked).TRANSPORT;
+}
+
+function environmentOf(checked: ValidationArguments | undefined): TransportEnvironment {
+  return checked?.object as TransportEnvironment; // BROKER_URL is declared beside TRANSPORT
 }
 
 /** Streams, queues and topics begin with it, so that several systems can share a broker. */
