@@ -6,8 +6,6 @@ import { shipmentsModule } from './shipments/shipments.module.js';
 /** Who processes events here, each of them once for itself. */
 export const CONSUMERS = ['shipping', 'inventory'] as const;
 
-export type Consumer = (typeof CONSUMERS)[number];
-
 export function consumerModules(intake: Intake): DynamicModule[] {
   return [shipmentsModule(intake), inventoryModule(intake)];
 }
