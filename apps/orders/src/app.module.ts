@@ -3,25 +3,25 @@ import { OutboxModule, type OutboxModuleOptions } from 'nestjs-transactional-out
 import { databaseModule } from 'sample-support';
 import { dataSourceOptions } from './database/data-source-options.js';
 import type { Environment } from './environment.js';
-import { modulesInside, monolithDataSourceOptions } from './monolith.js';
 import { OrdersModule } from './orders/orders.module.js';
 
 @Module({})
 class AppModule {}
 
-export function appModule(environment: Environment, outbox: OutboxModuleOptions): DynamicModule {
-  const isMonolith = environment.TRANSPORT === 'in-process';
+export async function appModule(environment: Environment, outbox: OutboxModuleOptions): Promise<DynamicModule> {
+  // The code of shipping is loaded only where it belongs to this application.
+  const monolith = environment.TRANSPORT === 'in-process' ? await import('./monolith.js') : undefined;
   return {
     module: AppModule,
     imports: [
       databaseModule({
         url: environment.DATABASE_URL,
-        dataSourceOptions: isMonolith ? monolithDataSourceOptions : dataSourceOptions,
+        dataSourceOptions: monolith?.monolithDataSourceOptions ?? dataSourceOptions,
         migrations: environment.MIGRATIONS,
         migrationLock: 1_764_300_000,
       }),
       OutboxModule.forRoot(outbox),
-      ...(isMonolith ? modulesInside() : []),
+      ...(monolith?.modulesInside() ?? []),
       ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule]),
     ],
   };

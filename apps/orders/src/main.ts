@@ -11,13 +11,14 @@ await startOrExplain('orders', () => {
 });
 
 async function startApi(environment: Environment): Promise<void> {
-  const app = await NestFactory.create(appModule(environment, await outboxOptions(environment)), quietUntilStarted);
+  const module = await appModule(environment, await outboxOptions(environment));
+  const app = await NestFactory.create(module, quietUntilStarted);
   app.useGlobalPipes(new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true, transform: true }));
   await startListening(app, `orders (${environment.ROLE})`, environment.PORT);
 }
 
 async function startDispatcher(environment: Environment): Promise<void> {
-  const module = appModule(environment, await outboxOptions(environment));
+  const module = await appModule(environment, await outboxOptions(environment));
   const app = await NestFactory.createApplicationContext(module, quietUntilStarted);
   app.enableShutdownHooks();
   app.flushLogs();

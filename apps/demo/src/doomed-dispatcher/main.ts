@@ -18,7 +18,7 @@ const shipping = {
 };
 
 await NestFactory.createApplicationContext(
-  appModule(environment, {
+  await appModule(environment, {
     destinations: { shipping },
     routes: routes.filter(({ to }) => to.includes('shipping')),
     dispatcher,

@@ -13,9 +13,8 @@ const path = readPath(process.env.DUAL_WRITE_PATH);
 const { ORDER_ID = '' } = process.env;
 const environment = readEnvironment(Environment, process.env);
 
-const app = await NestFactory.createApplicationContext(appModule(environment, await outboxOptions(environment)), {
-  logger: ['error', 'warn'],
-});
+const module = await appModule(environment, await outboxOptions(environment));
+const app = await NestFactory.createApplicationContext(module, { logger: ['error', 'warn'] });
 const outbox = app.get(OutboxService);
 const order = { sku: 'TEA-WHITE', quantity: 1, amountCents: 1500 };
 

@@ -89,6 +89,7 @@ export class SampleSystem {
     return this.start('the doomed dispatcher', DOOMED_DISPATCHER, {
       ...this.ordersEnvironment(),
       ROLE: 'dispatcher',
+      MIGRATIONS: 'skip',
       DIES_AFTER: String(events),
     });
   }
@@ -97,6 +98,7 @@ export class SampleSystem {
     return this.start(`outbox order, ${path}`, OUTBOX_ORDER, {
       ...this.ordersEnvironment(),
       ROLE: 'api',
+      MIGRATIONS: 'skip', // they have run
       DUAL_WRITE_PATH: path,
       ORDER_ID: orderId,
     });
