@@ -9,7 +9,17 @@ const program = (app: string): string => `${root}apps/${app}/dist/main.js`;
 const installed = createRequire(import.meta.url);
 
 /** All that the applications read; nothing of it may come from the environment of the test run. */
-const UNSET = { ROLE: '', SHIPPING_URL: '', INVENTORY_URL: '', WEBHOOK_SECRET: '', MIGRATIONS: '', PORT: '0' };
+const UNSET = {
+  ROLE: '',
+  TRANSPORT: '',
+  BROKER_URL: '',
+  PLACE_PREFIX: '',
+  SHIPPING_URL: '',
+  INVENTORY_URL: '',
+  WEBHOOK_SECRET: '',
+  MIGRATIONS: '',
+  PORT: '0',
+};
 
 describe('a sample application', { timeout: 120_000 }, () => {
   let database: TestDatabase;
@@ -92,6 +102,21 @@ describe('a sample application', { timeout: 120_000 }, () => {
     );
     expect(await refusal('orders', { NODE_ENV: 'production' })).toMatch(/WEBHOOK_SECRET must be set in production/);
     expect(await refusal('shipping', { NODE_ENV: 'production' })).toMatch(/WEBHOOK_SECRET must be set in production/);
+  });
+
+  it('refuses a transport that it does not know, and a broker that is none of this transport', async () => {
+    expect(await refusal('orders', { TRANSPORT: 'pigeon', BROKER_URL: 'pigeon://loft' })).toBe(
+      'orders: TRANSPORT must be one of http, redis, rabbitmq, kafka, nats, sqs, in-process.',
+    );
+    expect(await refusal('shipping', { TRANSPORT: 'in-process' })).toBe(
+      'shipping: TRANSPORT must be one of http, redis, rabbitmq, kafka, nats, sqs.',
+    );
+    expect(await refusal('shipping', { TRANSPORT: 'redis', BROKER_URL: 'amqp://127.0.0.1' })).toBe(
+      'shipping: BROKER_URL must begin with redis:// or rediss://, because TRANSPORT is redis.',
+    );
+    expect(await refusal('orders', { TRANSPORT: 'sqs', PLACE_PREFIX: 'a b' })).toMatch(
+      /^orders: BROKER_URL must be the URL of the queues .* PLACE_PREFIX must be 1 to 40 letters/,
+    );
   });
 
   it('says that its port is taken', async () => {

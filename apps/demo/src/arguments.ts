@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util';
+import { TRANSPORTS, type TransportName } from 'sample-support';
 
 export interface Arguments {
   readonly orders: number;
+  /** What carries the events from orders to shipping. */
+  readonly transport: TransportName;
   /** End after the story instead of staying up. */
   readonly once: boolean;
   /** Print the figures as JSON, last of all. */
@@ -16,10 +19,14 @@ const MAX_ORDERS = 1000;
 
 export const USAGE = `npm run demo [-- options]
 
-  --orders N   place N orders, 1 to ${MAX_ORDERS} (default 5)
-  --once       end after the story; the exit code is 0 when every figure is as it must be
-  --json       print the figures as one JSON object, last of all
-  --help       print this
+  --transport T  what carries the events: ${TRANSPORTS.join(', ')} (default http)
+  --orders N     place N orders, 1 to ${MAX_ORDERS} (default 5)
+  --once         end after the story; the exit code is 0 when every figure is as it must be
+  --json         print the figures as one JSON object, last of all
+  --help         print this
+
+REDIS_URL, RABBITMQ_URL and NATS_URL say where these servers are, if not on their usual ports of 127.0.0.1. KAFKA_BROKERS
+and SQS_ENDPOINT do, too; without them the demo starts Kafka's mock cluster (with kcat) and fauxqs by itself.
 
 DATABASE_URL=postgres://… uses a server of yours instead of the embedded one; the demo creates databases of its own
 there and drops them at the end.
@@ -27,20 +34,27 @@ there and drops them at the end.
 
 /** @throws ArgumentError */
 export function readArguments(given: readonly string[]): Arguments {
-  const { orders, once, json, help } = parse(given);
+  const { transport: name, orders, once, json, help } = parse(given);
+  const transport = TRANSPORTS.find((one) => one === name);
+  if (transport === undefined) {
+    throw new ArgumentError(`--transport is "${name}"; it must be one of ${TRANSPORTS.join(', ')}.`);
+  }
   if (!/^\d{1,4}$/.test(orders) || Number(orders) < 1 || Number(orders) > MAX_ORDERS) {
     throw new ArgumentError(`--orders is "${orders}"; it must be a whole number from 1 to ${MAX_ORDERS}.`);
   }
-  return { orders: Number(orders), once, json, help };
+  return { transport, orders: Number(orders), once, json, help };
 }
 
-function parse(given: readonly string[]): { orders: string; once: boolean; json: boolean; help: boolean } {
+function parse(
+  given: readonly string[],
+): Record<'transport' | 'orders', string> & Record<'once' | 'json' | 'help', boolean> {
   try {
     return parseArgs({
       args: [...given],
       strict: true,
       allowPositionals: false,
       options: {
+        transport: { type: 'string', default: 'http' },
         orders: { type: 'string', default: '5' },
         once: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },

@@ -1,22 +1,20 @@
 import type { OutboxModuleOptions } from 'nestjs-transactional-outbox';
-import { HttpTransport } from 'nestjs-transactional-outbox/http';
 import { OrderCancelled, OrderPaid, OrderPlaced } from 'order-events';
 import type { Environment } from './environment.js';
+import { loadTransport } from './transports/load-transport.js';
 
 /** Which events go where. The same in every process: who emits writes down the destinations, who dispatches serves them. */
-export function outboxOptions(environment: Environment): OutboxModuleOptions {
-  const { SHIPPING_URL, INVENTORY_URL, WEBHOOK_SECRET, ROLE } = environment;
-  const receiver = (url: string): HttpTransport =>
-    new HttpTransport({ url, secret: WEBHOOK_SECRET, source: '/orders' });
+export async function outboxOptions(environment: Environment) {
+  const transportTo = await loadTransport(environment);
   return {
     destinations: {
-      shipping: { transport: receiver(SHIPPING_URL) },
-      inventory: { transport: receiver(INVENTORY_URL) },
+      shipping: { transport: transportTo('shipping') },
+      inventory: { transport: transportTo('inventory') },
     },
     routes: [
       { events: [OrderPlaced, OrderPaid, OrderCancelled], to: ['shipping'] },
       { events: [OrderPlaced, OrderCancelled], to: ['inventory'] },
     ],
-    dispatcher: { enabled: ROLE !== 'api' },
-  };
+    dispatcher: { enabled: environment.ROLE !== 'api' },
+  } satisfies OutboxModuleOptions;
 }

@@ -10,6 +10,7 @@ import {
 } from 'sample-support';
 import { appModule } from './app.module.js';
 import { Environment } from './environment.js';
+import { loadServers } from './servers/load-servers.js';
 
 await startOrExplain('shipping', () => start(readEnvironment(Environment, process.env)));
 
@@ -20,5 +21,7 @@ async function start(environment: Environment): Promise<void> {
     rawBody: true,
   });
   app.useBodyParser('json', { type: ['application/json', 'application/*+json'] });
+  for (const server of await loadServers(environment)) app.connectMicroservice(server);
+  await app.startAllMicroservices();
   await startListening(app, 'shipping', environment.PORT);
 }

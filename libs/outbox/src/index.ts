@@ -65,6 +65,7 @@ export {
   ParkedMessageContext,
   ParkedMessageService,
   type RedriveResult,
+  receivedEventOf,
 } from './inbox/index.js';
 export { InboxModule, type InboxOptionsFactory, InjectInbox } from './inbox.module.js';
 export {

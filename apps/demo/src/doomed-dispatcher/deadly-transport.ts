@@ -5,7 +5,9 @@ import type { OutgoingEvent, PublishOutcome, Transport } from 'nestjs-transactio
  * the acknowledgements back, so that none of these events was marked: the window between publish and finalize.
  */
 export class DeadlyTransport implements Transport {
+  /** One event at a time, also where the transport takes many at once: so many are let through, and no more. */
   readonly capabilities: Transport['capabilities'];
+  readonly attach: Transport['attach'] = (host) => this.transport.attach?.(host);
   private begun = 0;
   private acknowledged = 0;
 
@@ -13,7 +15,11 @@ export class DeadlyTransport implements Transport {
     private readonly transport: Transport,
     private readonly diesAfter: number,
   ) {
-    this.capabilities = transport.capabilities;
+    this.capabilities = { ...transport.capabilities, batch: false, keepsOrderPerKey: false };
+  }
+
+  async connect(): Promise<void> {
+    await this.transport.connect?.();
   }
 
   async publish(batch: readonly OutgoingEvent[], signal: AbortSignal): Promise<readonly PublishOutcome[]> {

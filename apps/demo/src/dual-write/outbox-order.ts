@@ -1,9 +1,8 @@
-import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { OutboxModule, OutboxService } from 'nestjs-transactional-outbox';
-import { HttpTransport } from 'nestjs-transactional-outbox/http';
+import { OutboxService } from 'nestjs-transactional-outbox';
 import { OrderPlaced } from 'order-events';
+import { appModule, Environment, outboxOptions } from 'orders-app';
+import { readEnvironment } from 'sample-support';
 import type { EntityManager } from 'typeorm';
 import { crash, readPath } from './paths.js';
 
@@ -11,24 +10,11 @@ import { crash, readPath } from './paths.js';
 // is the dispatcher's work, so nothing is left in between: compare naive-order.ts.
 
 const path = readPath(process.env.DUAL_WRITE_PATH);
-const { DATABASE_URL, SHIPPING_URL = '', INVENTORY_URL = '', ORDER_ID = '' } = process.env;
+const { ORDER_ID = '' } = process.env;
+const environment = readEnvironment(Environment, process.env);
 
-@Module({
-  imports: [
-    TypeOrmModule.forRoot({ type: 'postgres', url: DATABASE_URL, applicationName: 'outbox-order', retryAttempts: 1 }),
-    OutboxModule.forRoot({
-      destinations: {
-        shipping: { transport: new HttpTransport({ url: SHIPPING_URL }) },
-        inventory: { transport: new HttpTransport({ url: INVENTORY_URL }) },
-      },
-      routes: [{ events: [OrderPlaced], to: ['shipping', 'inventory'] }],
-      dispatcher: { enabled: false },
-    }),
-  ],
-})
-class OutboxOrderModule {}
-
-const app = await NestFactory.createApplicationContext(OutboxOrderModule, { logger: ['error', 'warn'] });
+const module = await appModule(environment, await outboxOptions(environment));
+const app = await NestFactory.createApplicationContext(module, { logger: ['error', 'warn'] });
 const outbox = app.get(OutboxService);
 const order = { sku: 'TEA-WHITE', quantity: 1, amountCents: 1500 };
 

@@ -1,24 +1,24 @@
-import type { Child } from '../system/child.js';
 import type { SampleSystem } from '../system/sample-system.js';
-import { untilDelivered, untilUnreachable } from '../system/settled.js';
+import { untilDelivered, untilProcessed, untilUnreachable } from '../system/settled.js';
 import { PATHS, type Path } from './paths.js';
 
 /** The same paths through the sample applications, whose dispatcher runs all the time. */
 export class OutboxSide {
-  constructor(
-    private readonly system: SampleSystem,
-    private readonly shipping: Child,
-  ) {}
+  constructor(private readonly system: SampleSystem) {}
 
   /** Places one order on each path, with the ids given, and waits until all that was stated is delivered. */
   async placeOrders(ids: Readonly<Record<Path, string>>): Promise<void> {
-    await this.shipping.stop();
+    const { transport, ordersDatabase, shippingDatabase } = this.system;
+    await this.system.stopReceiver();
     await this.placeOrder('receiver-down', ids['receiver-down']);
-    await untilUnreachable(this.system.ordersDatabase, 'shipping');
-    await this.system.startShipping();
+    if (transport === 'http') await untilUnreachable(ordersDatabase, 'shipping');
+    // A broker takes it for the receiver. In process, there is nobody who could send it either.
+    else if (transport !== 'in-process') await untilDelivered(ordersDatabase);
+    await this.system.startReceiver();
     const others = PATHS.filter((path) => path !== 'receiver-down');
     await Promise.all(others.map((path) => this.placeOrder(path, ids[path])));
-    await untilDelivered(this.system.ordersDatabase);
+    await untilDelivered(ordersDatabase);
+    await untilProcessed(ordersDatabase, shippingDatabase);
   }
 
   private async placeOrder(path: Path, orderId: string): Promise<void> {

@@ -1,8 +1,8 @@
-import { countConsumer, countFigures, type Figures } from '../figures.js';
+import { bringsCopies, countConsumer, countFigures, type Figures } from '../figures.js';
 import type { Narrator } from '../narrator.js';
 import { OrdersClient, type PlacedOrder } from '../system/orders-client.js';
 import type { SampleSystem } from '../system/sample-system.js';
-import { untilDelivered } from '../system/settled.js';
+import { untilDelivered, untilProcessed, untilReceived } from '../system/settled.js';
 
 /** Orders are placed; the dispatcher dies in the middle of its work; its successor finishes it. */
 export class DeliveryStory {
@@ -15,12 +15,15 @@ export class DeliveryStory {
     this.client = new OrdersClient(system.ordersUrl);
   }
 
-  /** @param resent how many events the first dispatcher sends before it dies. */
-  async tell(count: number, resent: number): Promise<Figures> {
+  /**
+   * @param expected how many orders to place, and how many deliveries to wait for.
+   * @param resent how many events the first dispatcher sends before it dies.
+   */
+  async tell({ orders: count, received }: Figures, resent: number): Promise<Figures> {
     const placed = await this.placeOrders(count);
     await this.loseDispatcher(count, resent);
     await this.payAndCancel(placed);
-    await this.startSuccessor();
+    await this.startSuccessor(received);
     return this.countEverything(resent);
   }
 
@@ -44,6 +47,7 @@ export class DeliveryStory {
     narrator.chapter(`A dispatcher sends ${resent} of ${count} to "shipping", and is killed before it marks them.`);
     const dispatcher = await system.startDoomedDispatcher(resent);
     await dispatcher.endedAs({ signal: 'SIGKILL' });
+    await untilReceived(system.shippingDatabase, resent); // a broker may still be about to bring them
     const ofShipping = "from outbox_event_status where destination = 'shipping'";
     const marked = await system.ordersDatabase.count(`select count(*) ${ofShipping} and state = 'done'`);
     const leased = await system.ordersDatabase.count(`select count(*) ${ofShipping} and state = 'processing'`);
@@ -64,7 +68,7 @@ export class DeliveryStory {
     this.narrator.say('these events wait behind order.placed of their order, which is still under the lease');
   }
 
-  private async startSuccessor(): Promise<void> {
+  private async startSuccessor(received: number): Promise<void> {
     const { narrator, system } = this;
     narrator.chapter('Its successor starts. When the lease of the dead one has ended, it takes everything over.');
     const startedAt = performance.now();
@@ -72,6 +76,8 @@ export class DeliveryStory {
     await untilDelivered(system.ordersDatabase);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     narrator.say(`process ${dispatcher.pid} delivered all of it within ${seconds} s`);
+    await untilProcessed(system.ordersDatabase, system.shippingDatabase);
+    await untilReceived(system.shippingDatabase, received);
   }
 
   private async countEverything(resent: number): Promise<Figures> {
@@ -93,7 +99,9 @@ export class DeliveryStory {
     const { received, distinct, shipments, doubleShipments } = figures;
     narrator.say(`order.placed at shipping: ${received} received, ${distinct} distinct, ${shipments} shipped.`);
     narrator.say(
-      `${resent} came twice, because nobody knew that they had arrived. Shipped twice: ${doubleShipments}; without the inbox: ${received - distinct}.`,
+      bringsCopies(system.transport)
+        ? `${resent} came twice, because nobody knew that they had arrived. Shipped twice: ${doubleShipments}; without the inbox: ${received - distinct}.`
+        : `${resent} were sent twice, because nobody knew that they had arrived; the broker dropped their second copies. Shipped twice: ${doubleShipments}.`,
     );
     narrator.say(`lost: ${figures.lost}; out of order: ${figures.outOfOrder}`);
     return figures;

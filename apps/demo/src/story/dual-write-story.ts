@@ -1,37 +1,34 @@
 import { randomUUID } from 'node:crypto';
+import type { TransportName } from 'sample-support';
 import type { Cleanup } from '../cleanup.js';
 import { countDiscrepancies, type DualWriteFigures, type Fate, fateOf } from '../dual-write/discrepancies.js';
 import { NaiveSide } from '../dual-write/naive-side.js';
 import { OutboxSide } from '../dual-write/outbox-side.js';
 import { DESCRIPTIONS, PATHS, type Path } from '../dual-write/paths.js';
 import type { Narrator } from '../narrator.js';
-import type { Child } from '../system/child.js';
 import type { DatabaseServer } from '../system/database-server.js';
 import type { SampleSystem } from '../system/sample-system.js';
 
 export interface DualWriteStage {
   readonly server: DatabaseServer;
   readonly system: SampleSystem;
-  readonly shipping: Child;
   readonly cleanup: Cleanup;
 }
 
 /** The five ways in which two writes one after the other can go, without and with an outbox. */
 export async function tellDualWrite(stage: DualWriteStage, narrator: Narrator): Promise<DualWriteFigures> {
-  const { server, system, shipping, cleanup } = stage;
+  const { server, system, cleanup } = stage;
   narrator.chapter('The dual write: an order on each of five paths, without an outbox and with it.');
   narrator.say(
     'Each order is placed by a process of its own; "crash" is its SIGKILL. Naive means: write to the database,',
   );
-  narrator.say('then send to the receiver, or the other way round.');
+  narrator.say('then send to the receiver over HTTP, or the other way round.');
   const naive = await NaiveSide.create(server, cleanup);
   const naiveIds = newIds();
   await naive.placeOrders(naiveIds);
-  narrator.say(
-    'Now with the outbox, through the applications above; shipping is stopped and started for "receiver down".',
-  );
+  narrator.say(`Now with the outbox, through the applications above. ${receiverDown(system.transport)}`);
   const outboxIds = newIds();
-  await new OutboxSide(system, shipping).placeOrders(outboxIds);
+  await new OutboxSide(system).placeOrders(outboxIds);
 
   const rows = await Promise.all(
     PATHS.map(async (path) => [
@@ -52,6 +49,12 @@ export async function tellDualWrite(stage: DualWriteStage, narrator: Narrator): 
     `outbox: ${figures.outbox.ghosts} shipments without an order, ${figures.outbox.missing} orders never shipped`,
   );
   return figures;
+}
+
+function receiverDown(transport: TransportName): string {
+  if (transport === 'http') return 'Shipping is stopped and started for "receiver down".';
+  if (transport === 'in-process') return 'The dispatcher, where shipping runs, is stopped for "receiver down".';
+  return 'Shipping is stopped for "receiver down"; the broker keeps its event.';
 }
 
 function newIds(): Record<Path, string> {

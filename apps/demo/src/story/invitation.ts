@@ -3,7 +3,7 @@ import type { SampleSystem } from '../system/sample-system.js';
 
 /** What to try while everything is up. */
 export function invite(system: SampleSystem, narrator: Narrator): void {
-  const { ordersUrl, shippingUrl, ordersDatabase, shippingDatabase } = system;
+  const { transport, ordersUrl, shippingUrl, ordersDatabase, shippingDatabase } = system;
   narrator.line('');
   narrator.title('Everything stays up until Ctrl-C. Try:');
   narrator.line('');
@@ -16,7 +16,7 @@ export function invite(system: SampleSystem, narrator: Narrator): void {
     `curl ${shippingUrl}/shipments`,
     `curl ${shippingUrl}/reservations`,
     `curl ${shippingUrl}/receipts`,
-    `curl ${shippingUrl}/events/shipping -H 'content-type: application/cloudevents+json' -d '{}'    # 401: not signed`,
+    ...(transport === 'http' ? [unsigned(shippingUrl)] : []),
     '',
     `psql '${ordersDatabase.shownUrl}' -c 'select * from outbox_event_status'`,
     `psql '${shippingDatabase.shownUrl}' -c 'select * from processed_events'`,
@@ -24,4 +24,8 @@ export function invite(system: SampleSystem, narrator: Narrator): void {
     narrator.line(line === '' ? '' : `   ${line}`);
   }
   narrator.line('');
+}
+
+function unsigned(shippingUrl: string): string {
+  return `curl ${shippingUrl}/events/shipping -H 'content-type: application/cloudevents+json' -d '{}'    # 401: not signed`;
 }

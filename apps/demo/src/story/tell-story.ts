@@ -1,4 +1,5 @@
 import type { Arguments } from '../arguments.js';
+import { openCarrier } from '../brokers/open-carrier.js';
 import type { Cleanup } from '../cleanup.js';
 import { type AllFigures, differences, expectedFigures } from '../figures.js';
 import type { Narrator } from '../narrator.js';
@@ -13,25 +14,31 @@ const SENT_BEFORE_DEATH = 3;
 
 /** Tells everything. @returns one line for each figure that is not as it must be. */
 export async function tellStory(
-  { orders, once, json }: Arguments,
+  { transport, orders, once, json }: Arguments,
   narrator: Narrator,
   cleanup: Cleanup,
 ): Promise<string[]> {
   narrator.title('Transactional outbox: every committed event is delivered at least once, and takes effect once.');
   narrator.line('');
+  const carrier = await openCarrier(transport, cleanup);
+  narrator.say(`transport    ${carrier.description}`);
   const server = await DatabaseServer.open(process.env.DATABASE_URL, cleanup);
   narrator.say(`PostgreSQL   ${server.description}`);
-  const system = await SampleSystem.create(server, cleanup);
-  const [shipping] = await Promise.all([system.startShipping(), system.startApi()]);
+  const system = await SampleSystem.create({ server, transport, carrier, cleanup });
+  await system.startApplications();
   narrator.say(`orders       ${system.ordersUrl}, API only`);
-  narrator.say(`shipping     ${system.shippingUrl}, with the consumers "shipping" and "inventory"`);
+  narrator.say(
+    `shipping     ${transport === 'in-process' ? 'in orders' : system.shippingUrl}, with the consumers "shipping" and "inventory"`,
+  );
 
   const resent = Math.min(SENT_BEFORE_DEATH, orders);
+  const expected = expectedFigures(transport, orders, resent);
   const figures: AllFigures = {
-    ...(await new DeliveryStory(system, narrator).tell(orders, resent)),
-    dualWrite: await tellDualWrite({ server, system, shipping, cleanup }, narrator),
+    transport,
+    ...(await new DeliveryStory(system, narrator).tell(expected, resent)),
+    dualWrite: await tellDualWrite({ server, system, cleanup }, narrator),
   };
-  const wrong = differences(figures, expectedFigures(orders, resent));
+  const wrong = differences(figures, expected);
   narrator.line('');
   narrator.line(
     wrong.length === 0

@@ -11,7 +11,8 @@ export interface Ending {
 }
 
 const KEPT_LINES = 30;
-const START_TIMEOUT_MS = 30_000;
+/** Long, because several start at once, also on a machine that has other things to do. */
+const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 8000;
 
 /** A Node program in a process of its own. Its output is kept for the case that something goes wrong. */

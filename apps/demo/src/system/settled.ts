@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { countConsumer, countLost } from '../figures.js';
 import type { Database } from './database.js';
 
 const TIMEOUT_MS = 60_000;
@@ -12,6 +13,16 @@ export async function untilDelivered(orders: Database): Promise<void> {
     );
     return waiting === 0;
   });
+}
+
+/** Waits until every event was processed by each of its consumers: a broker may still have what was delivered to it. */
+export async function untilProcessed(orders: Database, shipping: Database): Promise<void> {
+  await until('every event is processed', async () => (await countLost(orders, shipping)) === 0);
+}
+
+/** Waits until `order.placed` came to `shipping` so many times. */
+export async function untilReceived(shipping: Database, count: number): Promise<void> {
+  await until(`shipping received ${count}`, async () => (await countConsumer(shipping, 'shipping')).received >= count);
 }
 
 /** Waits until a dispatcher has tried, and found the receiver down. */

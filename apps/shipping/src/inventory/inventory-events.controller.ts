@@ -15,7 +15,6 @@ export class InventoryEventsController {
   @UseGuards(InboxGuard)
   @InboxConsumer('inventory')
   async onOrderEvent(@InboxEvent(OrderPlaced, OrderCancelled) event: OrderPlaced | OrderCancelled): Promise<void> {
-    if (event instanceof OrderPlaced) await this.inventory.reserve(event);
-    else await this.inventory.giveBack(event.orderId);
+    await this.inventory.follow(event);
   }
 }

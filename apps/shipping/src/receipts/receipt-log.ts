@@ -1,18 +1,13 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { InjectRepository } from '@nestjs/typeorm';
+import { receivedEventOf } from 'nestjs-transactional-outbox';
 import { defer, type Observable, switchMap } from 'rxjs';
 import { Repository } from 'typeorm';
 import { Receipt } from './receipt.entity.js';
 
 /** Names the consumer whose receipts are written down. */
 export const ReceivedBy = Reflector.createDecorator<string>();
-
-/** What of a structured CloudEvent is written down; the guard has checked it before. */
-interface EventRequest {
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: { readonly type?: string; readonly partitionkey?: string; readonly sequence?: string };
-}
 
 /**
  * Writes down every authentic delivery before it is processed, in a transaction of its own, so that receipts count what
@@ -31,13 +26,14 @@ export class ReceiptLog implements NestInterceptor {
   }
 
   private async write(context: ExecutionContext): Promise<void> {
-    const { headers, body } = context.switchToHttp().getRequest<EventRequest>();
+    const event = receivedEventOf(context);
+    if (event === undefined) return; // no event for this consumer
     await this.receipts.insert({
       consumer: this.reflector.get(ReceivedBy, context.getClass()),
-      eventId: headers['webhook-id'],
-      type: body.type,
-      aggregateId: body.partitionkey,
-      sequence: body.sequence,
+      eventId: event.id,
+      type: event.type,
+      aggregateId: event.aggregateId,
+      sequence: event.sequence?.toString(),
     });
   }
 }

@@ -1,6 +1,6 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
-/** One delivery that came in over HTTP, whether its event was new or not. Ids follow the order of arrival. */
+/** One delivery that came in, whether its event was new or not. Ids follow the order of arrival. */
 @Entity('receipts')
 export class Receipt {
   @PrimaryColumn('bigint', { generated: 'identity', generatedIdentity: 'ALWAYS' })

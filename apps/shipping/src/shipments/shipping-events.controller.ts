@@ -16,8 +16,6 @@ export class ShippingEventsController {
   async onOrderEvent(
     @InboxEvent(OrderPlaced, OrderPaid, OrderCancelled) event: OrderPlaced | OrderPaid | OrderCancelled,
   ): Promise<void> {
-    if (event instanceof OrderPlaced) await this.shipments.prepare(event);
-    else if (event instanceof OrderPaid) await this.shipments.release(event.orderId);
-    else await this.shipments.cancel(event.orderId);
+    await this.shipments.follow(event);
   }
 }

@@ -134,6 +134,18 @@ export function findDelivery(context: ExecutionContext): Admitted | undefined {
   return deliveries.get(carrierOf(context))?.get(methodOf(context.getHandler()));
 }
 
+/**
+ * The event that InboxGuard has let in to this handler; for interceptors, which have no parameters. It says
+ * nothing about whether the event is new.
+ *
+ * @returns undefined where the guard has let nothing in: there is no guard, or the broker's message is no event of this
+ * handler.
+ */
+export function receivedEventOf(context: ExecutionContext): ReceivedEvent | undefined {
+  const delivery = findDelivery(context);
+  return delivery instanceof Delivery ? delivery.event : undefined;
+}
+
 /** The object that stands for the message: for HTTP the request, else Nest's context of it, or golevelup's raw message. */
 function carrierOf(context: ExecutionContext): object {
   return context.getArgByIndex<object>(context.getType() === 'http' ? 0 : 1);

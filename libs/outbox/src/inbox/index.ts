@@ -8,6 +8,7 @@ export { refuseUnsafeServers } from './broker/refuse-unsafe-servers.js';
 export { refuseUnsafeSubscribers } from './broker/refuse-unsafe-subscribers.js';
 export { type SettlingContext, settlingSource } from './broker/settling-source.js';
 export { Inbox, InboxConsumer, type InboxConsumerOptions } from './consumer.decorator.js';
+export { receivedEventOf } from './delivery.js';
 export { HttpProtocol } from './http/http-protocol.js';
 export { warnAboutBodyParser } from './http/warn-about-body-parser.js';
 export { WebhookVerifier } from './http/webhook-verifier.js';
