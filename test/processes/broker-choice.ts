@@ -32,7 +32,8 @@ export function transportOf({ kind, url, place }: BrokerChoice): Transport {
     case 'rabbitmq':
       return new RabbitmqTransport({ url, exchange: place });
     case 'kafka': {
-      const client = new Kafka(kafkaThrough(url));
+      // As long as a publish may take; a producer that is given up stays connected until its request is over.
+      const client = new Kafka({ ...kafkaThrough(url), requestTimeout: 1500 });
       // The mock cluster knows no controller, which KafkaJS asks for the ids of idempotent producers.
       return new KafkaTransport({ kafka: () => client.producer({ retry: { retries: 1 } }) });
     }

@@ -97,6 +97,8 @@ export class KafkaTransport implements Transport {
       producer = await this.#link.get();
       await producer.sendBatch({ topicMessages, acks: ACKS_ALL, timeout: this.#options.ackTimeoutMs });
       for (const { event } of entries) outcomes.set(event, delivered);
+      // Given up meanwhile, it has connected once more for its second try.
+      if (signal.aborted) this.#giveUp(producer);
     } catch (error) {
       if (producer !== undefined) this.#giveUp(producer);
       const failure = kafkaFailure(error);

@@ -1,6 +1,6 @@
 import { describeError } from '../../errors/index.js';
 import { type CloudEventMessage, isDead, JSON_TYPE, toCloudEventMessage } from '../cloud-event-message.js';
-import { encodeBatch } from '../encode-batch.js';
+import { encodeBatch, isSilent } from '../encode-batch.js';
 import { Link } from '../link.js';
 import { type Dead, delivered, type PublishOutcome } from '../publish-outcome.js';
 import type { OutgoingEvent, Transport, TransportCapabilities } from '../transport.js';
@@ -52,11 +52,16 @@ export class RabbitmqTransport implements Transport {
       if (blockReason !== undefined) {
         return batch.map(() => ({ kind: 'unreachable', error: `RabbitMQ blocks publishers: ${blockReason}` }));
       }
-      const { encoded, outcomes } = encodeBatch(batch, (event) => this.#messageOf(event));
+      const encodedBatch = encodeBatch(batch, (event) => this.#messageOf(event));
+      const { encoded, outcomes } = encodedBatch;
       const confirming = encoded.map(async ({ event, message }) => {
         outcomes.set(event, this.#outcomeOf(await this.#send(channel, event, message), message.routingKey));
       });
       await untilAborted(Promise.all(confirming), signal, () => undefined);
+      if (isSilent(encodedBatch)) {
+        this.#link.drop(channel);
+        void channel.close();
+      }
       return batch.map((event) => outcomes.get(event) ?? unanswered);
     });
   }
