@@ -95,6 +95,22 @@ describe('KafkaTransport, where Kafka refuses', () => {
     expect(outcomes.map((outcome) => outcome.kind)).toEqual(['delivered', kind, 'delivered']);
   });
 
+  it('the parts of a batch that are left when the time is over are not sent', async () => {
+    const call = new AbortController();
+    let batches = 0;
+    const transport = transportWith(async ({ topicMessages }) => {
+      batches += 1;
+      if (topicMessages.flatMap(({ messages }) => messages).length > 1) {
+        await asProducer(createErrorFromCode(errorCodes.find(({ type }) => type === 'MESSAGE_TOO_LARGE')?.code ?? 0));
+      }
+      call.abort(new DOMException('the time is over', 'TimeoutError'));
+    });
+    const outcomes = await transport.publish([outgoingEvent(), outgoingEvent(), outgoingEvent()], call.signal);
+    await transport.close();
+    expect(outcomes.map(({ kind }) => kind).slice(1)).toEqual(['retry', 'retry']);
+    expect(batches).toBe(2);
+  });
+
   it('an answer that did not come is not asked for once more by parts: the time is over', async () => {
     const batches: Batch[] = [];
     const transport = transportWith(async (batch) => {

@@ -1,17 +1,20 @@
+import { connect } from 'node:net';
 import { type Consumer, Kafka, type KafkaMessage, logLevel } from 'kafkajs';
 import { KafkaTransport } from 'nestjs-transactional-outbox/kafka';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
-import { outgoingEvent } from '../integration/transport-events.js';
+import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { type KafkaCluster, mayLackKafka, startKafkaCluster } from '../support/kafka-cluster.js';
 import { itKeepsTheContract } from './contract.js';
 import { Arrivals, binaryEvent } from './held-events.js';
 
 const TOPIC = 'outbox.event.order';
+/** Key of the request in Kafka's protocol. */
+const INIT_PRODUCER_ID = 22;
 const FAST = { retry: { retries: 0 }, connectionTimeout: 1000, logLevel: logLevel.NOTHING };
 
 describe.skipIf(mayLackKafka)('KafkaTransport', () => {
-  const arrivals = new Arrivals<HeldEvent & { partition: number; key: string }>();
+  const arrivals = new Arrivals<HeldEvent & { partition: number; key: string; timestamp: string }>();
   let cluster: KafkaCluster;
   let consumer: Consumer;
   beforeAll(async () => {
@@ -27,7 +30,12 @@ describe.skipIf(mayLackKafka)('KafkaTransport', () => {
     await consumer.subscribe({ topic: TOPIC, fromBeginning: true });
     await consumer.run({
       eachMessage: async ({ message, partition }) =>
-        arrivals.add({ ...toHeldEvent(message), partition, key: String(message.key) }),
+        arrivals.add({
+          ...toHeldEvent(message),
+          partition,
+          key: String(message.key),
+          timestamp: message.timestamp,
+        }),
     });
     await hasJoined;
   });
@@ -45,8 +53,34 @@ describe.skipIf(mayLackKafka)('KafkaTransport', () => {
       openUnreachable: () => new KafkaTransport({ kafka: { brokers: ['127.0.0.1:1'], ...FAST } }),
       spoil: (event) => ({ ...event, envelope: { ...event.envelope, payload: 'x'.repeat(100_000) } }),
     },
-    async (count) => (await arrivals.take(count)).map(({ partition: _, key: __, ...event }) => event),
+    async (count) => (await arrivals.take(count)).map(({ partition: _, key: __, timestamp: ___, ...event }) => event),
   );
+
+  it('asks for an idempotent producer, and each record has the time of its event', async () => {
+    const asked = new Set<number>();
+    const transport = new KafkaTransport({
+      kafka: {
+        brokers: cluster.brokers,
+        socketFactory: ({ host, port, onConnect }) => {
+          const socket = connect({ host, port }, onConnect);
+          const write = socket.write.bind(socket) as (...packet: readonly unknown[]) => boolean; // one of its overloads
+          socket.write = (...packet: readonly unknown[]) => {
+            // Of each request: four bytes of length, then two that say what it asks for.
+            if (Buffer.isBuffer(packet[0])) asked.add(packet[0].readInt16BE(4));
+            return write(...packet);
+          };
+          return socket;
+        },
+      },
+    });
+    const event = outgoingEvent();
+    expect(await publishOne(transport, event)).toEqual({ kind: 'delivered' });
+    await transport.close();
+    expect(asked).toContain(INIT_PRODUCER_ID);
+    expect((await arrivals.take(1)).map(({ timestamp }) => timestamp)).toEqual([
+      String(event.envelope.createdAt.getTime()),
+    ]);
+  });
 
   it('all events of an aggregate are in one partition, under its id as key', async () => {
     const transport = open();

@@ -81,6 +81,22 @@ describe.skipIf(nats.mayLack)('NatsTransport', () => {
     await transport.close();
   });
 
+  it('an acknowledgement that does not come in time makes it go on over another connection', async () => {
+    const proxy = await startTcpProxy(nats.url);
+    const transport = new NatsTransport({ ...options, nats: proxy.through(nats.url), ackTimeoutMs: 200 });
+    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
+    proxy.swallow(/^/);
+    const event = outgoingEvent();
+    expect(await publishOne(transport, event)).toMatchObject({
+      kind: 'retry',
+      error: expect.stringContaining('may have'),
+    });
+    expect(await publishOne(transport, event)).toEqual({ kind: 'delivered' });
+    await arrivals.take(2);
+    await transport.close();
+    await proxy.close();
+  });
+
   it('goes on after its connection was cut', async () => {
     const proxy = await startTcpProxy(nats.url);
     const transport = new NatsTransport({ ...options, nats: proxy.through(nats.url) });

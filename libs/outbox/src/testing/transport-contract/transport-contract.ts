@@ -107,6 +107,7 @@ export function transportContract(under: TransportUnderTest): readonly ContractC
   cases.push(redrives(under, withTransport));
   const { spoil, misroute } = under;
   if (spoil !== undefined) cases.push(refuses(under, withTransport, spoil));
+  if (spoil !== undefined && capabilities.keepsOrderPerKey) cases.push(holds(under, withTransport, spoil));
   if (misroute !== undefined) cases.push(noticesMisrouted(under, withTransport, misroute));
   return cases;
 }
@@ -194,6 +195,23 @@ function refuses(
         : (await Promise.all([first, bad, last].map((event) => publish(transport, [event])))).flat();
       assert.deepEqual(kindsOf(outcomes), ['delivered', 'dead', 'delivered']);
       assert.deepEqual(byId(await under.take(2)), byId([first, last].map(asHeld)));
+    }),
+  };
+}
+
+function holds(
+  under: TransportUnderTest,
+  withTransport: WithTransport,
+  spoil: (event: OutgoingEvent) => OutgoingEvent,
+): ContractCase {
+  return {
+    title: 'declared: behind an event that cannot be taken, the later ones of its aggregate are held, and no others',
+    run: withTransport(async (transport) => {
+      const [first, second, third] = sampleSteps(3) as [OutgoingEvent, OutgoingEvent, OutgoingEvent];
+      const other = sampleEvent();
+      const outcomes = await publish(transport, [first, spoil(second), other, third]);
+      assert.deepEqual(kindsOf(outcomes), ['delivered', 'dead', 'delivered', 'held']);
+      assert.deepEqual(byId(await under.take(2)), byId([first, other].map(asHeld)));
     }),
   };
 }
