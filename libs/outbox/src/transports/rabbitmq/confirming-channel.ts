@@ -29,7 +29,9 @@ export class ConfirmingChannel {
     onLost: (lost: ConfirmingChannel) => void,
   ): Promise<ConfirmingChannel> {
     const severing = new AbortController();
-    const connection = await connect(options.url, { ...options.socketOptions, signal: severing.signal });
+    // amqplib hands these on to Node, whose sockets end with the signal.
+    const socketOptions = { ...options.socketOptions, signal: severing.signal };
+    const connection = await connect(options.url, socketOptions);
     connection.on('error', () => undefined); // 'close' follows, and who waits is told
     try {
       // A failed declaration closes the channel that it was made on.
