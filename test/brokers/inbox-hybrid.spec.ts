@@ -1,12 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type ArgumentsHost,
-  Catch,
-  Controller,
-  type ExceptionFilter,
-  type INestApplication,
-  Post,
-} from '@nestjs/common';
+import { Controller, type INestApplication, Post } from '@nestjs/common';
 import { EventPattern, MessagePattern, type MicroserviceOptions, Transport } from '@nestjs/microservices';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import {
@@ -31,6 +24,7 @@ import {
 } from '../integration/inbox-app.js';
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { rabbitmq } from '../support/brokers.js';
+import { HttpOnlyFilter } from './http-only-filter.js';
 
 const PATIENT = { timeout: 15_000 };
 const PAYLOAD = orderPlaced().data;
@@ -69,18 +63,6 @@ class HybridController {
   @Inbox('by-request')
   counted(): Observable<number> {
     return of(1, 2, 3);
-  }
-}
-
-/** Of an application that knows HTTP only: it would fail on anything else. */
-@Catch()
-class HttpOnlyFilter implements ExceptionFilter {
-  readonly seen: string[] = [];
-
-  catch(_: unknown, host: ArgumentsHost): void {
-    this.seen.push(host.getType());
-    const response = host.switchToHttp().getResponse<{ status(code: number): { send(body: unknown): void } }>();
-    response.status(500).send({ filtered: true });
   }
 }
 

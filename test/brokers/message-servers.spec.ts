@@ -155,7 +155,7 @@ describe.each(SERVERS)('$kind', ({ isSkipped, takeOverMs, open }) => {
 
   it.skipIf(isSkipped)('closing waits for the handlers that run, and accepts what they processed', async () => {
     const order: string[] = [];
-    const server = await serve(1, async () => {
+    const server = await serve(2, async () => {
       await wait(200); // as long as the work takes
       order.push('processed');
     });
@@ -187,7 +187,7 @@ describe.each(SERVERS)('$kind', ({ isSkipped, takeOverMs, open }) => {
   });
 
   it.skipIf(isSkipped)('it goes on after its connections were cut', async () => {
-    await serve(1, async () => undefined);
+    await serve(2, async () => undefined);
     await publish(1);
     await expect.poll(() => calls, PATIENT).toBe(1);
     proxy.refuse(/^/);
