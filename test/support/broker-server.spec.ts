@@ -8,7 +8,7 @@ import { mayLackNatsServer, startNatsServer } from './nats-server.js';
 import { mayLackRabbitmqServer, startRabbitmqServer } from './rabbitmq-server.js';
 import { mayLackRedisServer, startRedisServer } from './redis-server.js';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 let server: BrokerServer | undefined;
 
 afterEach(() => server?.stop());
