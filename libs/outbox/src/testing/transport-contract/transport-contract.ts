@@ -259,10 +259,19 @@ function kindsOf(outcomes: Outcomes): string[] {
 }
 
 function asHeld({ envelope }: OutgoingEvent): HeldEvent {
-  const { id, type, payload, headers, aggregateId, sequence } = envelope;
-  return { id, type, payload, headers, aggregateId, sequence };
+  return envelope;
 }
 
+/** Only what is compared: a destination may say more of an event. */
 function byId(events: readonly HeldEvent[]): HeldEvent[] {
-  return events.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return events
+    .map(({ id, type, payload, headers, aggregateId, sequence }) => ({
+      id,
+      type,
+      payload,
+      headers,
+      aggregateId,
+      sequence,
+    }))
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
 }
