@@ -123,13 +123,25 @@ export function describeInboxOver(name: string, broker: BrokerUnderTest, isSkipp
         await broker.publish(event);
         // It came, was sent away, and came again.
         for (const count of [1, 0, 1]) await expect.poll(waiting, { ...PATIENT, interval: 10 }).toBe(count);
+        const failures = 'select 1 from processed_events_failed where message_id = $1';
+        expect(await service.database.query(failures, [event.envelope.id])).toEqual([]);
       } finally {
         await elsewhere.end(); // which rolls back
       }
       await expectEffects({ shipping: 1, inventory: 1 });
       await expectAllAccepted();
-      const failures = 'select 1 from processed_events_failed where message_id = $1';
-      expect(await service.database.query(failures, [event.envelope.id])).toEqual([]);
+    });
+
+    itWhereRedelivered('an event whose failure cannot be written down is not lost: it comes again', async () => {
+      await service.database.query('alter table processed_events_failed rename to away');
+      try {
+        service.faults.left.set('shipping', 1);
+        await broker.publish(order());
+        await expectEffects({ shipping: 1, inventory: 1 });
+      } finally {
+        await service.database.query('alter table away rename to processed_events_failed');
+      }
+      await expectAllAccepted();
     });
 
     it('an event that its handler cannot process is parked with its reason, and those behind it go on', async () => {
@@ -175,9 +187,12 @@ export function describeInboxOver(name: string, broker: BrokerUnderTest, isSkipp
       const [one] = await service.parked.list({ consumer: 'shipping' });
       expect(one).toMatchObject({
         messageId: expect.stringMatching(/^sha256:/),
+        attempts: 1,
         error: expect.stringContaining('no event'),
       });
       expect(one?.body.toString()).toContain('no event');
+      await broker.publishRaw(Buffer.from('{"pattern":"order.placed","data":"no event either"}'));
+      await expect.poll(() => service.parked.list(), PATIENT).toHaveLength(4);
       await broker.publish(order());
       await expectEffects({ shipping: 1, inventory: 1 });
       expect(service.faults.calls.get('shipping')).toBe(1);
