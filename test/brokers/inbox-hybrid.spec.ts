@@ -1,11 +1,4 @@
-import {
-  type ArgumentsHost,
-  Catch,
-  Controller,
-  type ExceptionFilter,
-  type INestApplication,
-  Post,
-} from '@nestjs/common';
+import { Controller, type INestApplication, Post } from '@nestjs/common';
 import { EventPattern, MessagePattern, type MicroserviceOptions, Transport } from '@nestjs/microservices';
 import {
   CloudEventDeserializer,
@@ -30,6 +23,7 @@ import {
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { rabbitmq } from '../support/brokers.js';
 import { openRabbitmqQueue, type RabbitmqQueue } from '../support/rabbitmq-queue.js';
+import { HttpOnlyFilter } from './http-only-filter.js';
 
 const PATIENT = { timeout: 15_000 };
 const PAYLOAD = orderPlaced().data;
@@ -68,18 +62,6 @@ class HybridController {
   @Inbox('by-request')
   counted(): Observable<number> {
     return of(1, 2, 3);
-  }
-}
-
-/** Of an application that knows HTTP only: it would fail on anything else. */
-@Catch()
-class HttpOnlyFilter implements ExceptionFilter {
-  readonly seen: string[] = [];
-
-  catch(_: unknown, host: ArgumentsHost): void {
-    this.seen.push(host.getType());
-    const response = host.switchToHttp().getResponse<{ status(code: number): { send(body: unknown): void } }>();
-    response.status(500).send({ filtered: true });
   }
 }
 

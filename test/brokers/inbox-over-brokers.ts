@@ -1,5 +1,6 @@
 import type { MicroserviceOptions } from '@nestjs/microservices';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OutgoingEvent } from '../../libs/outbox/src/transports/index.js';
 import { outgoingEvent } from '../integration/transport-events.js';
 import { type InboxMicroservice, startInboxMicroservice } from './inbox-service.js';
@@ -43,6 +44,8 @@ export function describeInboxOver(name: string, broker: BrokerUnderTest, isSkipp
       effects = { shipping: await service.effects('shipping'), inventory: await service.effects('inventory') };
     });
 
+    afterEach(() => expect(service.filtered, 'a filter for HTTP is told nothing').toEqual([]));
+
     const expectEffects = (more: { shipping: number; inventory: number }): Promise<void> =>
       expect
         .poll(
@@ -55,6 +58,14 @@ export function describeInboxOver(name: string, broker: BrokerUnderTest, isSkipp
         .toEqual(more);
     const expectAllAccepted = async (): Promise<void> => {
       if (broker.unaccepted !== undefined) await expect.poll(() => broker.unaccepted?.(), PATIENT).toBe(0);
+    };
+    /** Connections that wait for a lock: of a handler whose event is being processed elsewhere. */
+    const waiting = async (): Promise<number> => {
+      const [row] = await service.database.query<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return row?.count ?? 0;
     };
     const order = (payload = PAYLOAD): OutgoingEvent => outgoingEvent({ payload });
 
@@ -97,6 +108,41 @@ export function describeInboxOver(name: string, broker: BrokerUnderTest, isSkipp
         expect(await service.parked.list()).toEqual([]);
       },
     );
+
+    itWhereRedelivered('an event that is being processed elsewhere comes again, and costs no failure', async () => {
+      const event = order();
+      const elsewhere = new pg.Client(service.database.url);
+      await elsewhere.connect();
+      try {
+        await elsewhere.query('begin');
+        await elsewhere.query(
+          `insert into processed_events (consumer_name, event_id, event_type, content_digest)
+           values ('shipping', $1, 'order.placed', sha256(''))`,
+          [event.envelope.id],
+        );
+        await broker.publish(event);
+        // It came, was sent away, and came again.
+        for (const count of [1, 0, 1]) await expect.poll(waiting, { ...PATIENT, interval: 10 }).toBe(count);
+        const failures = 'select 1 from processed_events_failed where message_id = $1';
+        expect(await service.database.query(failures, [event.envelope.id])).toEqual([]);
+      } finally {
+        await elsewhere.end(); // which rolls back
+      }
+      await expectEffects({ shipping: 1, inventory: 1 });
+      await expectAllAccepted();
+    });
+
+    itWhereRedelivered('an event whose failure cannot be written down is not lost: it comes again', async () => {
+      await service.database.query('alter table processed_events_failed rename to away');
+      try {
+        service.faults.left.set('shipping', 1);
+        await broker.publish(order());
+        await expectEffects({ shipping: 1, inventory: 1 });
+      } finally {
+        await service.database.query('alter table away rename to processed_events_failed');
+      }
+      await expectAllAccepted();
+    });
 
     it('an event that its handler cannot process is parked with its reason, and those behind it go on', async () => {
       service.faults.left.set('shipping', 1000);
@@ -141,9 +187,12 @@ export function describeInboxOver(name: string, broker: BrokerUnderTest, isSkipp
       const [one] = await service.parked.list({ consumer: 'shipping' });
       expect(one).toMatchObject({
         messageId: expect.stringMatching(/^sha256:/),
+        attempts: 1,
         error: expect.stringContaining('no event'),
       });
       expect(one?.body.toString()).toContain('no event');
+      await broker.publishRaw(Buffer.from('{"pattern":"order.placed","data":"no event either"}'));
+      await expect.poll(() => service.parked.list(), PATIENT).toHaveLength(4);
       await broker.publish(order());
       await expectEffects({ shipping: 1, inventory: 1 });
       expect(service.faults.calls.get('shipping')).toBe(1);

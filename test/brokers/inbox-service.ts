@@ -10,7 +10,8 @@ import {
 } from 'nestjs-transactional-outbox';
 import type { EntityManager } from 'typeorm';
 import { inboxImports, OrderPlaced, Shipment } from '../integration/inbox-app.js';
-import { createTestDatabase } from '../support/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { HttpOnlyFilter } from './http-only-filter.js';
 
 /** Under which the brokers bring the events: their type, or the topic of their aggregate. */
 const PATTERNS = ['order.placed', 'outbox.event.order', 'unreadable'];
@@ -78,6 +79,9 @@ export class RequestHandlers {
 export interface InboxMicroservice {
   readonly faults: Faults;
   readonly parked: ParkedMessageService;
+  /** Of the application: what its filter for HTTP was given. */
+  readonly filtered: readonly string[];
+  readonly database: TestDatabase;
   /** Committed effects of each consumer. */
   effects(consumer: string): Promise<number>;
   close(): Promise<void>;
@@ -89,17 +93,21 @@ export async function startInboxMicroservice(
   inbox: Partial<InboxModuleOptions> = {},
 ): Promise<InboxMicroservice> {
   const database = await createTestDatabase();
-  const limits = { parkAfter: 3, redeliveryBaseMs: 20, redeliveryCapMs: 50, retryAfterSeconds: 1 };
+  const limits = { parkAfter: 3, redeliveryBaseMs: 20, redeliveryCapMs: 50, retryAfterSeconds: 1, waitMs: 200 };
+  const filter = new HttpOnlyFilter();
   const module = await Test.createTestingModule({
     imports: inboxImports(database, { inbox: { ...limits, ...inbox } }) ?? [],
     controllers: [ShippingHandlers, InventoryHandlers, RequestHandlers],
     providers: [Faults],
   }).compile();
   const service: INestMicroservice = module.createNestMicroservice(options);
+  service.useGlobalFilters(filter);
   await service.listen();
   return {
     faults: service.get(Faults),
     parked: service.get(ParkedMessageService),
+    filtered: filter.seen,
+    database,
     async effects(consumer) {
       const rows = await database.query('select 1 from shipments where consumer = $1', [consumer]);
       return rows.length;

@@ -1,5 +1,6 @@
+import { connect } from 'node:net';
 import { type MicroserviceOptions, Transport as NestTransport } from '@nestjs/microservices';
-import { Kafka, logLevel } from 'kafkajs';
+import { Kafka, type KafkaConfig, logLevel } from 'kafkajs';
 import { CloudEventDeserializer, type Transport } from 'nestjs-transactional-outbox';
 import { KafkaTransport } from 'nestjs-transactional-outbox/kafka';
 import { NatsTransport } from 'nestjs-transactional-outbox/nats';
@@ -31,7 +32,8 @@ export function transportOf({ kind, url, place }: BrokerChoice): Transport {
     case 'rabbitmq':
       return new RabbitmqTransport({ url, exchange: place });
     case 'kafka': {
-      const client = new Kafka({ brokers: url.split(','), logLevel: logLevel.NOTHING });
+      // As long as a publish may take; a producer that is given up stays connected until its request is over.
+      const client = new Kafka({ ...kafkaThrough(url), requestTimeout: 1500 });
       // The mock cluster knows no controller, which KafkaJS asks for the ids of idempotent producers.
       return new KafkaTransport({ kafka: () => client.producer({ retry: { retries: 1 } }) });
     }
@@ -60,9 +62,10 @@ export function serverOf({ kind, url, place }: BrokerChoice): MicroserviceOption
         options: {
           urls: [url],
           queue: place,
-          queueOptions: { durable: false },
+          queueOptions: { durable: true },
           noAck: false,
           prefetchCount: 10,
+          socketOptions: { reconnectTimeInSeconds: 1 },
           deserializer: new CloudEventDeserializer(),
         },
       };
@@ -70,7 +73,7 @@ export function serverOf({ kind, url, place }: BrokerChoice): MicroserviceOption
       return {
         transport: NestTransport.KAFKA,
         options: {
-          client: { brokers: url.split(','), logLevel: logLevel.NOTHING },
+          client: kafkaThrough(url),
           consumer: {
             groupId: GROUP,
             maxWaitTimeInMs: 50,
@@ -102,4 +105,14 @@ export function serverOf({ kind, url, place }: BrokerChoice): MicroserviceOption
         }),
       };
   }
+}
+
+/** Brokers tell their clients where else to connect; whatever that is, they connect to this address. */
+function kafkaThrough(url: string): KafkaConfig {
+  const { hostname, port, host } = new URL(url);
+  return {
+    brokers: [host],
+    logLevel: logLevel.NOTHING,
+    socketFactory: ({ onConnect }) => connect({ host: hostname, port: Number(port) }, onConnect),
+  };
 }

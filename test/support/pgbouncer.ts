@@ -1,15 +1,15 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { findFreePort } from '../../libs/embedded-postgres/src/free-port.js';
 import { findServerAccount } from '../../libs/embedded-postgres/src/server-account.js';
+import { findProgram } from './find-program.js';
 
 const READY_TIMEOUT_MS = 30_000;
-const PROGRAM = findProgram();
+const PROGRAM = findProgram('pgbouncer');
 
 /**
  * Whether tests may do without PgBouncer: on a machine without it they are skipped, and say so. Where `CI` is set it
@@ -72,20 +72,6 @@ ${settings}
       await rm(directory, { recursive: true, force: true }); // its parent belongs to another account
     },
   };
-}
-
-function findProgram(): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  return folders
-    .map((folder) => join(folder, 'pgbouncer'))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false; // not there, which is the question asked
-      }
-    });
 }
 
 function untilReady(keeper: ChildProcessByStdio<Writable, null, Readable>): Promise<void> {

@@ -67,9 +67,17 @@ class Invoicing {
 @Controller()
 @UseGuards(NotForbidden)
 class Statistics {
-  @OnOutboxEvent('statistics', OrderPlaced, OrderPaid)
-  async onAny(
-    @InboxEvent(OrderPlaced, OrderPaid) { orderId }: OrderPlaced | OrderPaid,
+  @OnOutboxEvent('statistics', OrderPlaced)
+  async onPlaced(
+    @InboxEvent(OrderPlaced) { orderId }: OrderPlaced,
+    @InboxTransaction() manager: EntityManager,
+  ): Promise<void> {
+    await manager.insert(Shipment, { orderId, consumer: 'statistics' });
+  }
+
+  @OnOutboxEvent('statistics', OrderPaid)
+  async onPaid(
+    @InboxEvent(OrderPaid) { orderId }: OrderPaid,
     @InboxTransaction() manager: EntityManager,
   ): Promise<void> {
     await manager.insert(Shipment, { orderId, consumer: 'statistics' });

@@ -13,6 +13,7 @@ describe('what a transport speaks through', () => {
     const [one, same] = await Promise.all([link.get(), link.get()]);
     expect(one).toBe(same);
     link.drop(one);
+    expect(await link.get()).toEqual({ number: 2 });
     link.drop(one); // it is another one by now
     expect(await link.get()).toEqual({ number: 2 });
   });

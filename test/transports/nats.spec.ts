@@ -7,6 +7,7 @@ import { decodeHeaderValue } from '../../libs/outbox/src/inbox/cloud-event/prefi
 import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { nats } from '../support/brokers.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { itGoesOnAfterACut, itKeepsTheContract } from './contract.js';
 import { Arrivals, binaryEvent } from './held-events.js';
 
@@ -78,6 +79,22 @@ describe.skipIf(nats.mayLack)('NatsTransport', () => {
     expect(await publishOne(transport, large)).toMatchObject({ kind: 'dead' });
     expect(await publishOne(transport, outgoingEvent({ type: 'with space' }))).toMatchObject({ kind: 'dead' });
     await transport.close();
+  });
+
+  it('an acknowledgement that does not come in time makes it go on over another connection', async () => {
+    const proxy = await startTcpProxy(nats.url);
+    const transport = new NatsTransport({ ...options, nats: proxy.through(nats.url), ackTimeoutMs: 200 });
+    expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
+    proxy.swallow(/^/);
+    const event = outgoingEvent();
+    expect(await publishOne(transport, event)).toMatchObject({
+      kind: 'retry',
+      error: expect.stringContaining('may have'),
+    });
+    expect(await publishOne(transport, event)).toEqual({ kind: 'delivered' });
+    await arrivals.take(2);
+    await transport.close();
+    await proxy.close();
   });
 
   itGoesOnAfterACut(

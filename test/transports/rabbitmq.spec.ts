@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HeldEvent } from '../../libs/outbox/src/testing/transport-contract/index.js';
 import { outgoingEvent, publishOne } from '../integration/transport-events.js';
 import { rabbitmq } from '../support/brokers.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { itGoesOnAfterACut, itKeepsTheContract } from './contract.js';
 import { Arrivals, binaryEvent } from './held-events.js';
 
@@ -72,6 +73,52 @@ describe.skipIf(rabbitmq.mayLack)('RabbitmqTransport', () => {
     await transport.close();
   });
 
+  it('a message survives the broker where its queue does, and says what it is', async () => {
+    const { queue } = await channel.assertQueue('', { exclusive: true });
+    await channel.bindQueue(queue, exchange, 'order.kept');
+    const transport = new RabbitmqTransport(options);
+    const event = outgoingEvent({ type: 'order.kept' });
+    expect(await publishOne(transport, event)).toEqual({ kind: 'delivered' });
+    await transport.close();
+    const message = await channel.get(queue, { noAck: true });
+    expect(message ? message.properties : undefined).toMatchObject({
+      deliveryMode: 2,
+      messageId: event.envelope.id,
+      type: 'order.kept',
+      timestamp: Math.floor(event.envelope.createdAt.getTime() / 1000),
+    });
+    await arrivals.take(1);
+  });
+
+  it('a payload over the limit is dead without being sent, because RabbitMQ would close the channel', async () => {
+    const transport = new RabbitmqTransport({ ...options, maxMessageBytes: 1000 });
+    const outcomes = await transport.publish(
+      [outgoingEvent(), outgoingEvent({ payload: 'x'.repeat(1000) })],
+      AbortSignal.timeout(10_000),
+    );
+    await transport.close();
+    expect(outcomes).toEqual([
+      { kind: 'delivered' },
+      { kind: 'dead', error: expect.stringContaining('the limit is 1000') },
+    ]);
+    await arrivals.take(1);
+  });
+
+  it('a connection on which nothing can be published is not left open', async () => {
+    const proxy = await startTcpProxy(rabbitmq.url);
+    const gone = `${exchange}-soon-gone`;
+    const transport = new RabbitmqTransport({ ...options, url: proxy.through(rabbitmq.url), exchange: gone });
+    expect(await publishOne(transport)).toMatchObject({ kind: 'unreachable' });
+    await expect.poll(() => proxy.open(/AMQP/)).toBe(0);
+    await channel.assertExchange(gone, 'fanout', { durable: false });
+    expect(await publishOne(transport)).toMatchObject({ kind: 'retry', error: expect.stringContaining('NO_ROUTE') });
+    await channel.deleteExchange(gone);
+    expect(await publishOne(transport)).toMatchObject({ kind: 'retry' });
+    await expect.poll(() => proxy.open(/AMQP/)).toBe(0);
+    await transport.close();
+    await proxy.close();
+  });
+
   it('an exchange that goes while it publishes costs nobody his event: what was not confirmed is tried again', async () => {
     const gone = `${exchange}-gone`;
     await channel.assertExchange(gone, 'fanout', { durable: false });
@@ -81,7 +128,8 @@ describe.skipIf(rabbitmq.mayLack)('RabbitmqTransport', () => {
     expect(await publishOne(transport)).toEqual({ kind: 'delivered' });
     await channel.deleteExchange(gone);
     const outcomes = await transport.publish([outgoingEvent(), outgoingEvent()], AbortSignal.timeout(10_000));
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['retry', 'retry']);
+    const unconfirmed = { kind: 'retry', error: expect.stringContaining('did not confirm') };
+    expect(outcomes).toEqual([unconfirmed, unconfirmed]);
     expect(await publishOne(transport)).toMatchObject({ kind: 'unreachable' });
     await transport.close();
   });

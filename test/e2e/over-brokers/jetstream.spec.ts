@@ -1,28 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { nats } from '../../support/brokers.js';
-import { startTcpProxy } from '../../support/tcp-proxy.js';
-import { cutConnections } from './cut-connections.js';
+import { mayLackNatsServer, startNatsServer } from '../../support/nats-server.js';
 import { describeOver } from './scene.js';
 
+const PLACE = 'orders';
+
 describeOver('JetStream', {
-  isSkipped: nats.mayLack,
+  isSkipped: mayLackNatsServer,
   keepsOrder: false,
   async open() {
-    const place = `test-${randomUUID()}`;
-    const connection = await connect({ servers: nats.url });
+    const server = await startNatsServer();
+    const connection = await connect({ servers: server.url });
     const manager = await jetstreamManager(connection);
-    await manager.streams.add({ name: place, subjects: [`${place}.>`], storage: 'memory' });
-    const proxy = await startTcpProxy(nats.url);
+    await manager.streams.add({ name: PLACE, subjects: [`${PLACE}.>`], storage: 'file' });
+    await connection.close();
     return {
-      choice: { kind: 'jetstream', url: proxy.through(nats.url), place },
-      cut: () => cutConnections(proxy),
-      async close() {
-        await proxy.close();
-        await manager.streams.delete(place);
-        await connection.close();
-      },
+      choice: { kind: 'jetstream', url: server.url, place: PLACE },
+      interrupt: () => server.restart(),
+      close: () => server.stop(),
     };
   },
 });

@@ -1,30 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { connect } from 'amqplib';
-import { rabbitmq } from '../../support/brokers.js';
-import { startTcpProxy } from '../../support/tcp-proxy.js';
-import { cutConnections } from './cut-connections.js';
+import { mayLackRabbitmqServer, startRabbitmqServer } from '../../support/rabbitmq-server.js';
 import { describeOver } from './scene.js';
 
+const PLACE = 'orders';
+
 describeOver('RabbitMQ', {
-  isSkipped: rabbitmq.mayLack,
+  isSkipped: mayLackRabbitmqServer,
   keepsOrder: false,
   async open() {
-    const place = `test-${randomUUID()}`;
-    const connection = await connect(rabbitmq.url);
+    const server = await startRabbitmqServer();
+    const connection = await connect(server.url);
     const channel = await connection.createChannel();
-    await channel.assertExchange(place, 'topic', { durable: false });
-    await channel.assertQueue(place, { durable: false });
-    await channel.bindQueue(place, place, '#');
-    const proxy = await startTcpProxy(rabbitmq.url);
+    await channel.assertExchange(PLACE, 'topic', { durable: true });
+    await channel.assertQueue(PLACE, { durable: true });
+    await channel.bindQueue(PLACE, PLACE, '#');
+    await connection.close();
     return {
-      choice: { kind: 'rabbitmq', url: proxy.through(rabbitmq.url), place },
-      cut: () => cutConnections(proxy),
-      async close() {
-        await proxy.close();
-        await channel.deleteQueue(place);
-        await channel.deleteExchange(place);
-        await connection.close();
-      },
+      choice: { kind: 'rabbitmq', url: server.url, place: PLACE },
+      interrupt: () => server.restart(),
+      close: () => server.stop(),
     };
   },
 });

@@ -10,10 +10,12 @@ import { type OutboxQueue, startOutboxQueue } from '../../support/outbox-queue.j
 const ORDERS = 2000;
 const STEPS = 3;
 const ORDERS_PER_TRANSACTION = 100;
-/** A part of the work, so that the deaths and the cut fall into it. */
+const TRANSACTIONS = ORDERS / ORDERS_PER_TRANSACTION;
+/** A part of the work of the first half, so that the deaths fall into it. */
 const DISPATCHER_DIES_AFTER = 700;
 const CONSUMER_DIES_AFTER = 400;
-const CUT_AFTER = 2500;
+/** When so many took effect, the second half is emitted and the broker interrupted: both sides are at work then. */
+const INTERRUPT_AFTER = 2500;
 const PATIENT = { timeout: 120_000, interval: 200 };
 
 const dispatcher = new URL('../../processes/dist/broker-dispatcher.js', import.meta.url);
@@ -22,8 +24,8 @@ const consumer = new URL('../../processes/dist/broker-consumer.js', import.meta.
 /** A broker, with a place of its own for the test. */
 export interface BrokerScene {
   readonly choice: BrokerChoice;
-  /** Ends all connections, and takes none for a while; undefined where the test cannot come between. */
-  cut?(): Promise<void>;
+  /** Restarts the broker, or ends all connections and takes none for a while; resolves when it is back. */
+  interrupt(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,7 @@ export interface SceneOptions {
   open(): Promise<BrokerScene>;
 }
 
-/** Orders by way of a broker to shipping, all of it in processes that die, and over connections that break. */
+/** Orders by way of a broker to shipping, all of it in processes that die, over a broker that is interrupted. */
 export function describeOver(name: string, { isSkipped, keepsOrder, open }: SceneOptions): void {
   describe.skipIf(isSkipped)(`2,000 orders with three events each, over ${name}`, { timeout: 180_000 }, () => {
     let scene: BrokerScene;
@@ -80,17 +82,16 @@ export function describeOver(name: string, { isSkipped, keepsOrder, open }: Scen
         start(consumer, shipping, { DIES_AFTER: String(CONSUMER_DIES_AFTER) }),
         start(dispatcher, queue.database, { DIES_AFTER: String(DISPATCHER_DIES_AFTER) }),
       ]);
-      for (let count = 0; count < ORDERS; count += ORDERS_PER_TRANSACTION) await emitOrders(queue);
+      await emitOrders(queue, TRANSACTIONS / 2);
       await Promise.all(mortals.map((mortal) => mortal.exited));
       await Promise.all(
         [consumer, consumer]
           .map((program) => start(program, shipping))
           .concat([dispatcher, dispatcher].map((program) => start(program, queue.database))),
       );
-      if (scene.cut !== undefined) {
-        await expect.poll(effects, PATIENT).toBeGreaterThan(CUT_AFTER);
-        await scene.cut();
-      }
+      await expect.poll(effects, PATIENT).toBeGreaterThan(INTERRUPT_AFTER);
+      await emitOrders(queue, 1);
+      await Promise.all([emitOrders(queue, TRANSACTIONS / 2 - 1), scene.interrupt()]);
       await expect.poll(effects, PATIENT).toBeGreaterThanOrEqual(ORDERS * STEPS);
       await expect.poll(async () => (await queue.deliveries()).length, PATIENT).toBe(0);
       const [found] = await shipping.query(
@@ -104,9 +105,11 @@ export function describeOver(name: string, { isSkipped, keepsOrder, open }: Scen
   });
 }
 
-function emitOrders(queue: OutboxQueue): Promise<unknown> {
-  const orders = Array.from({ length: ORDERS_PER_TRANSACTION }, () => randomUUID());
-  return queue.emit(...orders.flatMap((id) => Array.from({ length: STEPS }, (_, index) => step(id, index + 1))));
+async function emitOrders(queue: OutboxQueue, transactions: number): Promise<void> {
+  for (let count = 0; count < transactions; count += 1) {
+    const orders = Array.from({ length: ORDERS_PER_TRANSACTION }, () => randomUUID());
+    await queue.emit(...orders.flatMap((id) => Array.from({ length: STEPS }, (_, index) => step(id, index + 1))));
+  }
 }
 
 /** Effects of an event after those of a later one of its order. */

@@ -1,6 +1,8 @@
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
 import { ACCOUNT } from '../../processes/broker-choice.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
+import { cutConnections } from './cut-connections.js';
 import { describeOver } from './scene.js';
 
 describeOver('SQS, a FIFO queue', {
@@ -14,9 +16,15 @@ describeOver('SQS, a FIFO queue', {
       new CreateQueueCommand({ QueueName: 'orders.fifo', Attributes: { FifoQueue: 'true' } }),
     );
     client.destroy();
+    const proxy = await startTcpProxy(url);
     return {
-      choice: { kind: 'sqs', url, place: created.QueueUrl ?? '' },
-      close: () => server.stop(),
+      choice: { kind: 'sqs', url: proxy.through(url), place: created.QueueUrl ?? '' },
+      // The server has all that it holds in memory, and would start again without it.
+      interrupt: () => cutConnections(proxy),
+      async close() {
+        await proxy.close();
+        await server.stop();
+      },
     };
   },
 });

@@ -33,3 +33,8 @@ export function encodeBatch<M extends object>(
   }
   return { encoded, outcomes };
 }
+
+/** Whether the destination said nothing of all that was sent to it: then the connection itself may be dead. */
+export function isSilent<M>({ encoded, outcomes }: EncodedBatch<M>): boolean {
+  return encoded.length > 0 && encoded.every(({ event }) => !outcomes.has(event));
+}

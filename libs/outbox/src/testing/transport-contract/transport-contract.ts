@@ -107,6 +107,7 @@ export function transportContract(under: TransportUnderTest): readonly ContractC
   cases.push(redrives(under, withTransport));
   const { spoil, misroute } = under;
   if (spoil !== undefined) cases.push(refuses(under, withTransport, spoil));
+  if (spoil !== undefined && capabilities.keepsOrderPerKey) cases.push(holds(under, withTransport, spoil));
   if (misroute !== undefined) cases.push(noticesMisrouted(under, withTransport, misroute));
   return cases;
 }
@@ -198,6 +199,23 @@ function refuses(
   };
 }
 
+function holds(
+  under: TransportUnderTest,
+  withTransport: WithTransport,
+  spoil: (event: OutgoingEvent) => OutgoingEvent,
+): ContractCase {
+  return {
+    title: 'declared: behind an event that cannot be taken, the later ones of its aggregate are held, and no others',
+    run: withTransport(async (transport) => {
+      const [first, second, third] = sampleSteps(3) as [OutgoingEvent, OutgoingEvent, OutgoingEvent];
+      const other = sampleEvent();
+      const outcomes = await publish(transport, [first, spoil(second), other, third]);
+      assert.deepEqual(kindsOf(outcomes), ['delivered', 'dead', 'delivered', 'held']);
+      assert.deepEqual(byId(await under.take(2)), byId([first, other].map(asHeld)));
+    }),
+  };
+}
+
 function noticesMisrouted(
   under: TransportUnderTest,
   withTransport: WithTransport,
@@ -241,10 +259,19 @@ function kindsOf(outcomes: Outcomes): string[] {
 }
 
 function asHeld({ envelope }: OutgoingEvent): HeldEvent {
-  const { id, type, payload, headers, aggregateId, sequence } = envelope;
-  return { id, type, payload, headers, aggregateId, sequence };
+  return envelope;
 }
 
+/** Only what is compared: a destination may say more of an event. */
 function byId(events: readonly HeldEvent[]): HeldEvent[] {
-  return events.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return events
+    .map(({ id, type, payload, headers, aggregateId, sequence }) => ({
+      id,
+      type,
+      payload,
+      headers,
+      aggregateId,
+      sequence,
+    }))
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
 }

@@ -4,6 +4,17 @@ import type { Dead, Retry, Unreachable } from '../publish-outcome.js';
 /** Errors of the Kafka protocol about one record, which no second try can mend (Kafka protocol guide, "Error Codes"). */
 const RECORD_REFUSED = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']);
 
+/** About one topic; those beside it in the batch are not meant. */
+const TOPIC_REFUSED = new Set([
+  'TOPIC_AUTHORIZATION_FAILED',
+  'INVALID_TOPIC_EXCEPTION',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'NOT_ENOUGH_REPLICAS',
+  'NOT_ENOUGH_REPLICAS_AFTER_APPEND',
+  'POLICY_VIOLATION',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+]);
+
 /** About the account or the cluster as a whole. */
 const CLUSTER_REFUSES = new Set([
   'CLUSTER_AUTHORIZATION_FAILED',
@@ -33,6 +44,11 @@ export function kafkaFailure(error: unknown): KafkaFailure {
   );
   if (isUnreachable) return { kind: 'unreachable', error: `Kafka cannot be reached: ${text}` };
   return { kind: 'retry', error: `Kafka did not acknowledge: ${text}` };
+}
+
+/** Whether the events of other topics may be sent without those that the error is about. */
+export function isAboutTopic(error: unknown): boolean {
+  return chainOf(error).some(({ type }) => TOPIC_REFUSED.has(String(type)));
 }
 
 type ProducerError = Partial<Record<'type' | 'code' | 'name' | 'cause', unknown>>;

@@ -7,7 +7,7 @@ import { type Dead, delivered, held, type PublishOutcome } from '../publish-outc
 import type { OutgoingEvent, Transport, TransportCapabilities } from '../transport.js';
 import { unanswered } from '../unanswered.js';
 import { untilAborted } from '../until-aborted.js';
-import { kafkaFailure } from './kafka-failure.js';
+import { isAboutTopic, kafkaFailure } from './kafka-failure.js';
 import type { KafkaMessage, KafkaProducer } from './kafka-producer.js';
 import {
   type KafkaTransportOptions,
@@ -97,10 +97,12 @@ export class KafkaTransport implements Transport {
       producer = await this.#link.get();
       await producer.sendBatch({ topicMessages, acks: ACKS_ALL, timeout: this.#options.ackTimeoutMs });
       for (const { event } of entries) outcomes.set(event, delivered);
+      // Given up meanwhile, it has connected once more for its second try.
+      if (signal.aborted) this.#giveUp(producer);
     } catch (error) {
       if (producer !== undefined) this.#giveUp(producer);
       const failure = kafkaFailure(error);
-      if (failure.kind === 'dead' && byTopic.size > 1) {
+      if ((failure.kind === 'dead' || isAboutTopic(error)) && byTopic.size > 1) {
         for (const ofTopic of byTopic.values()) await this.#send(ofTopic, outcomes, signal);
       } else if (failure.kind === 'dead' && entries.length > 1) await this.#sendOneByOne(entries, outcomes, signal);
       else for (const { event } of entries) outcomes.set(event, failure);

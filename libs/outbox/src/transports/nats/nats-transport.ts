@@ -1,8 +1,8 @@
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
-import { type NatsConnection, headers as natsHeaders } from '@nats-io/transport-node';
+import { errors, type NatsConnection, headers as natsHeaders } from '@nats-io/transport-node';
 import { type CloudEventMessage, JSON_TYPE, toCloudEventMessage } from '../cloud-event-message.js';
 import { dedupeId } from '../dedupe-id.js';
-import { encodeBatch } from '../encode-batch.js';
+import { encodeBatch, isSilent } from '../encode-batch.js';
 import { Link } from '../link.js';
 import { percentEncode } from '../percent-encode.js';
 import { delivered, type PublishOutcome } from '../publish-outcome.js';
@@ -43,13 +43,19 @@ export class NatsTransport implements Transport {
   }
 
   publish(batch: readonly OutgoingEvent[], signal: AbortSignal): Promise<readonly PublishOutcome[]> {
-    return this.#link.publish(batch, signal, async ({ client }) => {
+    return this.#link.publish(batch, signal, async (link) => {
       const { source } = this.#options;
-      const { encoded, outcomes } = encodeBatch(batch, (event) => toCloudEventMessage(event, source));
+      const encodedBatch = encodeBatch(batch, (event) => toCloudEventMessage(event, source));
+      const { encoded, outcomes } = encodedBatch;
       const publishing = encoded.map(async ({ event, message }) => {
-        outcomes.set(event, await this.#publishOne(client, event, message));
+        const outcome = await this.#publishOne(link.client, event, message);
+        if (outcome !== undefined) outcomes.set(event, outcome);
       });
       await untilAborted(Promise.all(publishing), signal, () => undefined);
+      if (isSilent(encodedBatch)) {
+        this.#link.drop(link);
+        void link.connection.close();
+      }
       return batch.map((event) => outcomes.get(event) ?? unanswered);
     });
   }
@@ -65,12 +71,12 @@ export class NatsTransport implements Transport {
     return link;
   }
 
-  /** Never rejects. */
+  /** Undefined when the stream did not answer in time. Never rejects. */
   async #publishOne(
     client: JetStreamClient,
     event: OutgoingEvent,
     message: CloudEventMessage,
-  ): Promise<PublishOutcome> {
+  ): Promise<PublishOutcome | undefined> {
     const subject = this.#options.subject(event);
     try {
       const { duplicate } = await client.publish(subject, message.body, {
@@ -80,7 +86,7 @@ export class NatsTransport implements Transport {
       });
       return duplicate ? { kind: 'delivered', duplicate } : delivered;
     } catch (error) {
-      return natsFailure(error, subject);
+      return error instanceof errors.TimeoutError ? undefined : natsFailure(error, subject);
     }
   }
 }

@@ -1,6 +1,9 @@
 import { type ChannelModel, type ConfirmChannel, connect, type Options } from 'amqplib';
 import type { ResolvedRabbitmqOptions } from './rabbitmq-transport-options.js';
 
+/** How long RabbitMQ may take to answer that a connection is closed; one that is dead would take as long as its heartbeat. */
+const CLOSE_TIMEOUT_MS = 1000;
+
 /** What RabbitMQ said of one message. */
 export type Confirmation =
   | { readonly kind: 'accepted' }
@@ -25,7 +28,10 @@ export class ConfirmingChannel {
     options: ResolvedRabbitmqOptions,
     onLost: (lost: ConfirmingChannel) => void,
   ): Promise<ConfirmingChannel> {
-    const connection = await connect(options.url, options.socketOptions);
+    const severing = new AbortController();
+    // amqplib hands these on to Node, whose sockets end with the signal.
+    const socketOptions = { ...options.socketOptions, signal: severing.signal };
+    const connection = await connect(options.url, socketOptions);
     connection.on('error', () => undefined); // 'close' follows, and who waits is told
     try {
       // A failed declaration closes the channel that it was made on.
@@ -35,9 +41,9 @@ export class ConfirmingChannel {
       await declaring.checkExchange(options.exchange);
       await declaring.close();
       const channel = await connection.createConfirmChannel();
-      return new ConfirmingChannel(connection, channel, onLost);
+      return new ConfirmingChannel(connection, channel, severing, onLost);
     } catch (error) {
-      await connection.close().catch(() => undefined); // it may be gone already
+      await close(connection, severing);
       throw error;
     }
   }
@@ -45,6 +51,7 @@ export class ConfirmingChannel {
   private constructor(
     private readonly connection: ChannelModel,
     private readonly channel: ConfirmChannel,
+    private readonly severing: AbortController,
     onLost: (lost: ConfirmingChannel) => void,
   ) {
     channel.on('error', () => undefined); // 'close' follows
@@ -97,7 +104,19 @@ export class ConfirmingChannel {
     });
   }
 
-  async close(): Promise<void> {
-    await this.connection.close().catch(() => undefined); // closed by the other side, or just now by us
+  close(): Promise<void> {
+    return close(this.connection, this.severing);
   }
+}
+
+/** Leaves no connection behind, whether RabbitMQ answers or not. Never rejects. */
+async function close(connection: ChannelModel, severing: AbortController): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+  });
+  const closed = connection.close().catch(() => undefined); // closed by the other side, or just now by us
+  await Promise.race([closed, timeout]);
+  clearTimeout(timer);
+  severing.abort();
 }

@@ -1,6 +1,6 @@
 import { describeError } from '../../errors/index.js';
 import { type CloudEventMessage, isDead, JSON_TYPE, toCloudEventMessage } from '../cloud-event-message.js';
-import { encodeBatch } from '../encode-batch.js';
+import { encodeBatch, isSilent } from '../encode-batch.js';
 import { Link } from '../link.js';
 import { type Dead, delivered, type PublishOutcome, type Unreachable } from '../publish-outcome.js';
 import type { OutgoingEvent, Transport, TransportCapabilities } from '../transport.js';
@@ -50,14 +50,19 @@ export class RabbitmqTransport implements Transport {
     return this.#link.publish(batch, signal, async (channel) => {
       const { blockReason } = channel;
       if (blockReason !== undefined) return batch.map(() => blocked(blockReason));
-      const { encoded, outcomes } = encodeBatch(batch, (event) => this.#messageOf(event));
+      const encodedBatch = encodeBatch(batch, (event) => this.#messageOf(event));
+      const { encoded, outcomes } = encodedBatch;
       const confirming = encoded.map(async ({ event, message }) => {
         outcomes.set(event, this.#outcomeOf(await this.#send(channel, event, message), message.routingKey));
       });
       await untilAborted(Promise.all(confirming), signal, () => undefined);
       // RabbitMQ says that it blocks only when it is sent something, and reads that when it blocks no more.
-      const unconfirmed =
-        channel.blockReason === undefined ? unanswered : blocked(`${channel.blockReason}. It may have the event`);
+      const isBlocked = channel.blockReason !== undefined;
+      if (!isBlocked && isSilent(encodedBatch)) {
+        this.#link.drop(channel);
+        void channel.close();
+      }
+      const unconfirmed = isBlocked ? blocked(`${channel.blockReason}. It may have the event`) : unanswered;
       return batch.map((event) => outcomes.get(event) ?? unconfirmed);
     });
   }

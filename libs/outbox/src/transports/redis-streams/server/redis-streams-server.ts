@@ -41,7 +41,8 @@ export class RedisStreamsServer extends MessageServer {
   private readonly inHands = new Map<string, { readonly stream: string; readonly id: string }>();
   private connections: Connections | undefined;
   private reading: Promise<void> | undefined;
-  private refreshedAt = 0;
+  private signsOfLife: NodeJS.Timeout | undefined;
+  private lookedAt = 0;
 
   /** @throws ConfigurationError when an option is missing or out of its bounds. */
   constructor(options: RedisStreamsServerOptions) {
@@ -59,6 +60,11 @@ export class RedisStreamsServer extends MessageServer {
       callback(error);
       return;
     }
+    // Not by the reading, which waits for entries and for handlers that run.
+    this.signsOfLife = setInterval(
+      () => void this.refreshWhatIsInHands().catch(() => undefined), // the reading finds out what is wrong
+      this.settings.takeOverAfterMs / REFRESHES_PER_TAKE_OVER,
+    );
     this.reading = this.read();
     callback();
   }
@@ -69,6 +75,7 @@ export class RedisStreamsServer extends MessageServer {
     this.connections?.reader.disconnect();
     await this.reading;
     await this.untilIdle();
+    clearInterval(this.signsOfLife);
     this.connections?.writer.disconnect();
   }
 
@@ -105,9 +112,8 @@ export class RedisStreamsServer extends MessageServer {
       ...['GROUP', group, consumer, 'COUNT', free, 'BLOCK', BLOCK_MS, ...places],
     )) as [Buffer, BufferEntry[]][] | null;
     for (const [stream, entries] of read ?? []) this.handleAll(String(stream), entries);
-    if (monotonicMs() - this.refreshedAt < this.settings.takeOverAfterMs / REFRESHES_PER_TAKE_OVER) return;
-    this.refreshedAt = monotonicMs();
-    await this.refreshWhatIsInHands(writer);
+    if (monotonicMs() - this.lookedAt < this.settings.takeOverAfterMs / REFRESHES_PER_TAKE_OVER) return;
+    this.lookedAt = monotonicMs();
     for (const stream of streams) await this.takeOver(writer, stream);
   }
 
@@ -118,8 +124,10 @@ export class RedisStreamsServer extends MessageServer {
   }
 
   /** A claim by its own consumer sets the time back since which an entry counts as abandoned. */
-  private async refreshWhatIsInHands(writer: Redis | Cluster): Promise<void> {
+  private async refreshWhatIsInHands(): Promise<void> {
     const { group, consumer } = this.settings;
+    const writer = this.connections?.writer;
+    if (writer === undefined) return;
     for (const [stream, entries] of groupBy([...this.inHands.values()], (entry) => entry.stream)) {
       await writer.xclaim(stream, group, consumer, 0, ...entries.map(({ id }) => id), 'JUSTID');
     }
