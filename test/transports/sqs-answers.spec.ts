@@ -88,7 +88,8 @@ describe('SqsTransport, by what SQS answers', () => {
       await publishOne(transport, { ...event, ...more });
     await transport.close();
     const ids = requests.flat().map(({ MessageDeduplicationId }) => MessageDeduplicationId);
-    const { id } = event.envelope;
+    const [id = ''] = ids;
+    expect(id).toMatch(new RegExp(`^${event.envelope.id}-[\\w-]{8}$`));
     expect(ids).toEqual([id, id, `${id}-1`, `${id}-1`, `${id}-2`]);
   });
 

@@ -8,7 +8,10 @@ export interface OutgoingEvent {
   readonly destination: string;
   /** Which attempt this is, from 1; a redrive counts from 1 again. */
   readonly attempt: number;
-  /** How often somebody redrove the event: what a destination deduplicates by has to differ then. */
+  /**
+   * Number of the redrive or replay by which somebody asked for the event again; 0 for none. What a destination deduplicates by
+   * has to differ then.
+   */
   readonly redrives: number;
 }
 

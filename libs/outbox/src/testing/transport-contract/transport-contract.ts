@@ -105,6 +105,7 @@ export function transportContract(under: TransportUnderTest): readonly ContractC
   if (capabilities.keepsOrderPerKey) cases.push(keepsOrder(under, withTransport));
   cases.push(capabilities.deduplicates ? deduplicates(under, withTransport) : repeats(under, withTransport));
   cases.push(redrives(under, withTransport));
+  cases.push(otherDestinations(under, withTransport));
   const { spoil, misroute } = under;
   if (spoil !== undefined) cases.push(refuses(under, withTransport, spoil));
   if (spoil !== undefined && capabilities.keepsOrderPerKey) cases.push(holds(under, withTransport, spoil));
@@ -160,6 +161,21 @@ function repeats(under: TransportUnderTest, withTransport: WithTransport): Contr
       assert.deepEqual(
         (await under.take(2)).map(({ id }) => id),
         [event.envelope.id, event.envelope.id],
+      );
+    }),
+  };
+}
+
+function otherDestinations(under: TransportUnderTest, withTransport: WithTransport): ContractCase {
+  return {
+    title: 'an event for two destinations in one place comes for each of them',
+    run: withTransport(async (transport) => {
+      const event = sampleEvent();
+      const copies = [event, { ...event, destination: `${event.destination}-2` }];
+      for (const copy of copies) assert.deepEqual(await publish(transport, [copy]), [{ kind: 'delivered' }]);
+      assert.deepEqual(
+        (await under.take(copies.length)).map(({ id }) => id),
+        copies.map(({ envelope }) => envelope.id),
       );
     }),
   };
