@@ -5,6 +5,7 @@ export type {
   MigrateMode,
   OutboxModuleExtras,
   OutboxModuleOptions,
+  OutboxRetentionOptions,
   OutboxTableOptions,
   RouteOptions,
 } from './config/index.js';
@@ -34,6 +35,7 @@ export {
   TransactionNotCommittedError,
   UnroutedEventError,
   UnserializablePayloadError,
+  UpkeepPostponedError,
 } from './errors/index.js';
 export {
   AggregateId,
@@ -56,7 +58,10 @@ export {
   type InboxMessage,
   type InboxModuleExtras,
   type InboxModuleOptions,
+  type InboxPrunedRows,
+  type InboxPruneOptions,
   type InboxResult,
+  type InboxRetentionOptions,
   InboxRetentionService,
   InboxService,
   InboxTransaction,
@@ -71,7 +76,15 @@ export {
   BacklogService,
   BlockedKeyService,
   DeadLetterService,
+  type KeptPartition,
+  type LockOptions,
+  type MaintainedPartitions,
+  type MaintainOptions,
+  type PartitionOptions,
+  PartitionService,
   type RetentionOptions,
+  type RetentionPolicy,
+  type RetentionReport,
   RetentionService,
 } from './ops/index.js';
 export { getOutboxToken, InjectOutbox, OutboxModule, type OutboxOptionsFactory } from './outbox.module.js';
@@ -85,12 +98,14 @@ export {
   type InboxSchemaOptions,
   inboxMigrations,
   inboxSchemaSql,
+  type LogPartition,
   type MigrationClass,
   type OutboxSchemaOptions,
   outboxMigrations,
   outboxSchemaSql,
   outboxWakeUpTriggerDownSql,
   outboxWakeUpTriggerSql,
+  type PartitionContents,
   type PrunedRows,
 } from './store/index.js';
 export { type CurrentManager, type IsolationLevel, outsideTransaction } from './transaction/index.js';

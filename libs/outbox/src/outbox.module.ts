@@ -20,7 +20,14 @@ import {
 import { OutboxDispatcher } from './dispatch/index.js';
 import { EmitsEventExplorer, OutboxService, SilentChangeDetector } from './emit/index.js';
 import { describeError } from './errors/index.js';
-import { BacklogService, BlockedKeyService, DeadLetterService, RetentionService } from './ops/index.js';
+import {
+  BacklogService,
+  BlockedKeyService,
+  DeadLetterService,
+  PartitionService,
+  RetentionLoop,
+  RetentionService,
+} from './ops/index.js';
 import { OutboxStarter } from './outbox-starter.js';
 import { logLine, Signal } from './runtime/index.js';
 import {
@@ -31,7 +38,10 @@ import {
   PostgresBlockedKeyStore,
   PostgresDeadLetterStore,
   PostgresEventStore,
+  PostgresLogConversion,
+  PostgresPartitionStore,
   PostgresRetentionStore,
+  Turns,
 } from './store/index.js';
 import { TransactionContext } from './transaction/index.js';
 
@@ -49,6 +59,7 @@ const EXPORTED = [
   BacklogService,
   BlockedKeyService,
   DeadLetterService,
+  PartitionService,
   RetentionService,
 ] as const;
 
@@ -180,9 +191,30 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
     },
     {
       provide: outboxToken(RetentionService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames) =>
-        new RetentionService(new PostgresRetentionStore(new DataSourceClient(source), names)),
+      useFactory: (source: DataSource, names: OutboxNames, partitions: PartitionService) =>
+        new RetentionService(
+          new PostgresRetentionStore(
+            new DataSourceClient(source),
+            names,
+            new Turns(source, `retention of ${names.event}`),
+          ),
+          partitions,
+        ),
+      inject: [dataSource, NAMES, outboxToken(PartitionService, dataSource)],
+    },
+    {
+      provide: outboxToken(PartitionService, dataSource),
+      useFactory: (source: DataSource, names: OutboxNames) => {
+        const parts = [new DataSourceClient(source), names, new Turns(source, `partitions of ${names.event}`)] as const;
+        return new PartitionService(new PostgresPartitionStore(...parts), new PostgresLogConversion(...parts));
+      },
       inject: [dataSource, NAMES],
+    },
+    {
+      provide: RetentionLoop,
+      useFactory: (retention: RetentionService, { retention: policy, dispatcher }: ResolvedOptions) =>
+        new RetentionLoop(retention, dispatcher.enabled ? policy : undefined),
+      inject: [outboxToken(RetentionService, dataSource), OPTIONS],
     },
   ];
 }
