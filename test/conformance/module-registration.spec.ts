@@ -11,6 +11,7 @@ import {
   type OutboxModuleOptions,
   type OutboxOptionsFactory,
   OutboxService,
+  PartitionService,
   RetentionService,
 } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
@@ -143,6 +144,7 @@ describe('OutboxModule', () => {
       BacklogService,
       BlockedKeyService,
       DeadLetterService,
+      PartitionService,
       RetentionService,
     ]);
   });

@@ -4,13 +4,15 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
+  /** Zero for what was planned and never executed. */
+  readonly 'Actual Loops': number;
   readonly 'Shared Hit Blocks': number;
   readonly 'Shared Read Blocks': number;
   readonly Plans?: readonly PlanNode[];
 }
 
 export interface ExecutedPlan {
-  /** `Index Scan outbox_delivery outbox_delivery_lane` for each node that reads a table. */
+  /** `Index Scan outbox_delivery outbox_delivery_lane` for each node that read a table. */
   readonly reads: readonly string[];
   /** Pages of the buffer cache that were touched, each touch counted. */
   readonly buffers: number;
@@ -41,7 +43,7 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
 }
 
 function readOf(node: PlanNode): string[] {
-  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index } = node;
-  if (table === undefined || type === 'ModifyTable') return [];
+  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, 'Actual Loops': loops } = node;
+  if (table === undefined || type === 'ModifyTable' || loops === 0) return [];
   return [index === undefined ? `${type} ${table}` : `${type} ${table} ${index}`];
 }

@@ -15,7 +15,8 @@ import {
 } from '../sql/convert-log.sql.js';
 import { dropPartitionSql } from '../sql/drop-partition.sql.js';
 import { LOG_OBSTACLES_SQL } from '../sql/log-obstacles.sql.js';
-import type { SqlClient } from '../sql-client.js';
+import { TAKE_OVER_OWNER_SQL } from '../sql/make-partition.sql.js';
+import type { SqlClient, SqlRow } from '../sql-client.js';
 import { sqlStateOf } from '../sql-state.js';
 import type { OutboxNames } from '../table-names.js';
 import type { Turn, Turns } from '../turns.js';
@@ -87,15 +88,15 @@ export class PostgresLogConversion implements LogConversion {
 
       await client.query(EMPTY_SEARCH_PATH_SQL, []);
       const { rows: carriedOver } = await client.query(CARRY_OVER_SQL, [names.event, legacy]);
-      await inTurn(client, replaceLogSql(names, legacy, names.index('event', 'legacy')));
+      await inOrder(client, replaceLogSql(names, legacy, names.index('event', 'legacy')));
       const { rows } = await client.query(isEmptySql(legacy), []);
       const isEmpty = rows[0]?.is_empty === true;
-      if (!isEmpty) await inTurn(client, attachLegacySql(names, legacy, untilId));
-      await client.query(createDefaultSql(names, names.table(names.partition('default'))), []);
-      await inTurn(
-        client,
-        carriedOver.map(({ statement }) => String(statement)),
-      );
+      if (!isEmpty) await inOrder(client, attachLegacySql(names, legacy, untilId));
+      const rest = names.table(names.partition('default'));
+      await client.query(createDefaultSql(names, rest), []);
+      await inOrder(client, statementsOf(carriedOver));
+      const { rows: takeOver } = await client.query(TAKE_OVER_OWNER_SQL, [names.event, rest]);
+      await inOrder(client, statementsOf(takeOver));
       if (isEmpty) await client.query(dropPartitionSql(legacy), []);
       return 'partitioned';
     });
@@ -112,6 +113,10 @@ export class PostgresLogConversion implements LogConversion {
   }
 }
 
-async function inTurn(client: SqlClient, statements: readonly string[]): Promise<void> {
+function statementsOf(rows: readonly SqlRow[]): string[] {
+  return rows.map(({ statement }) => String(statement));
+}
+
+async function inOrder(client: SqlClient, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await client.query(statement, []);
 }

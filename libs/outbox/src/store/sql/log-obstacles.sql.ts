@@ -27,7 +27,7 @@ union all
 select 'inheritance from or by other tables', 'end it by "alter table … no inherit …"'
 from log where exists (select from pg_inherits i where log.oid in (i.inhparent, i.inhrelid))
 union all
-select 'replica identity ' || log.relreplident, 'set it to default' from log where log.relreplident <> 'd'
+select 'replica identity ' || log.relreplident::text, 'set it to default' from log where log.relreplident <> 'd'
 union all
 select 'unique index ' || i.indexrelid::regclass || ' without the column id', 'drop it: a partitioned table cannot have it'
 from log join pg_index i on i.indrelid = log.oid and i.indisunique
