@@ -11,7 +11,7 @@ import { DAY_MS, logEvents, partitionOf, partitionsOf } from '../support/partiti
 
 const CONSTRAINTS = `select conname from pg_constraint where conrelid = 'outbox_event'::regclass and contype = 'c'`;
 
-describe('moving a log to partitions', () => {
+describe('moving a log to partitions', { timeout: 60_000 }, () => {
   let app: OutboxApp;
   let partitions: PartitionService;
   beforeEach(async () => {

@@ -9,7 +9,7 @@ import { DAY_MS, logEvents, makeDay, partitionOf, partitionsOf } from '../suppor
 
 const WEEK_MS = 7 * DAY_MS;
 
-describe('a log in daily partitions', () => {
+describe('a log in daily partitions', { timeout: 60_000 }, () => {
   let app: OutboxApp;
   let partitions: PartitionService;
   const apps: OutboxApp[] = [];
