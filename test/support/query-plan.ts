@@ -18,11 +18,21 @@ export interface ExecutedPlan {
   readonly buffers: number;
 }
 
-/** How PostgreSQL executes a statement: it is executed and rolled back. */
-export async function explain(url: string, text: string, values: readonly unknown[]): Promise<ExecutedPlan> {
+/**
+ * How PostgreSQL executes a statement: it is executed and rolled back.
+ *
+ * @param settings of the session, as statements.
+ */
+export async function explain(
+  url: string,
+  text: string,
+  values: readonly unknown[],
+  settings = '',
+): Promise<ExecutedPlan> {
   const client = new pg.Client(url);
   await client.connect();
   try {
+    await client.query(settings);
     await client.query('begin');
     const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, [...values]);
     await client.query('rollback');
