@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { RetentionService } from 'nestjs-transactional-outbox';
+import { inboxSchemaSql, RetentionService } from 'nestjs-transactional-outbox';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { resolveInboxNames } from '../../libs/outbox/src/store/index.js';
+import { mustPartitionStaySql } from '../../libs/outbox/src/store/sql/drop-partition.sql.js';
+import { pruneEventsSql } from '../../libs/outbox/src/store/sql/prune.sql.js';
+import { pruneProcessedEventsSql } from '../../libs/outbox/src/store/sql/prune-processed-events.sql.js';
 import { emitConstantly } from '../support/constant-emits.js';
 import { eventually } from '../support/eventually.js';
 import { noted, type OutboxApp, startOutboxApp } from '../support/outbox-app.js';
+import { tableNames } from '../support/outbox-queue.js';
 import { DAY_MS, logEvents } from '../support/partitioned-log.js';
+import { explain } from '../support/query-plan.js';
 
 const PATIENT = { timeoutMs: 60_000 };
+const NO_IDS = ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'];
 const OLD = { olderThanMs: 7 * DAY_MS };
 
 describe('retention row by row', { timeout: 90_000 }, () => {
@@ -84,6 +91,28 @@ describe('retention row by row', { timeout: 90_000 }, () => {
     expect(await retention.prune({ ...OLD, batchSize: 4 })).toMatchObject({ events: 7, yielded: false });
     await other.query('rollback');
     expect(await retention.prune({ ...OLD, batchSize: 4 })).toMatchObject({ events: 3 });
+  });
+
+  it('does not read what is young: not in the log, not before it drops a partition of it, not in the inbox', async () => {
+    await logEvents(app, { daysAgo: 1, delivered: 20_000 });
+    const { query, url } = app.database;
+    await query(inboxSchemaSql());
+    await query(`insert into processed_events (consumer_name, event_id, event_type, content_digest)
+      select 'c', n::text, 't', '' from generate_series(1, 20000) n`);
+    await query('vacuum (analyze)');
+    const names = resolveInboxNames();
+    const statements: [string, string, unknown[]][] = [
+      ['outbox_event', pruneEventsSql(tableNames, tableNames.event), [OLD.olderThanMs, 1000, '(0,0)']],
+      // Asked of a log that is not partitioned: of one of its tables it is the same.
+      ['outbox_event', mustPartitionStaySql(tableNames, tableNames.event), [...NO_IDS, 3_600_000]],
+      ['processed_events', pruneProcessedEventsSql(names), [OLD.olderThanMs, 1000]],
+    ];
+    for (const [table, text, values] of statements) {
+      const [size] = await query<{ pages: number }>(
+        `select relpages::int as pages from pg_class where relname = '${table}'`,
+      );
+      expect((await explain(url, text, values)).buffers, text).toBeLessThan((size?.pages ?? 0) / 2);
+    }
   });
 
   it('stops behind the running batch when it is told to', async () => {

@@ -30,7 +30,7 @@ export interface LockOptions {
 }
 
 export interface PartitionOptions extends LockOptions {
-  /** How often a step that does not get its lock in time is tried, with a random pause of up to 2 s; default 50. */
+  /** How often a step that finds the log in use, or does not get its lock in time is tried, with a random pause of up to 2 s; default 50. */
   readonly attempts?: number;
 }
 
@@ -211,7 +211,7 @@ async function repeat<T>(step: () => Promise<Turn<T>>, attempts: number, signal?
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     try {
       const turn = await step();
-      if (turn.isOurs) return turn.result;
+      if (turn.isOurs && turn.result !== 'in use') return turn.result;
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       cause = error;

@@ -48,6 +48,7 @@ export type {
   MadeDay,
   PartitionContents,
   PartitionStore,
+  Promised,
   Swap,
 } from './partitions/partition-store.js';
 export { PostgresLogConversion } from './partitions/postgres-log-conversion.js';

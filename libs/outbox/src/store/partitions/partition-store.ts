@@ -24,7 +24,9 @@ export type DroppedPartition =
   /** Somebody has been reading it for longer than a lock may be waited for. */
   | { readonly outcome: 'in use'; readonly by: string };
 
-export type Swap = 'partitioned' | 'partitioned already' | 'not prepared';
+/** `in use`: somebody holds the log for longer than a lock may be waited for; try again later. */
+export type Promised = 'promised' | 'partitioned already' | 'in use';
+export type Swap = 'partitioned' | 'partitioned already' | 'not prepared' | 'in use';
 
 /**
  * Contract: each call is a short transaction of its own, in which waits for locks are bounded, and which does nothing
@@ -43,7 +45,7 @@ export interface LogConversion {
   /** @throws ConfigurationError naming everything that stands in the way. Reads the whole log, and locks nothing. */
   requirePossible(): Promise<void>;
   /** Promises PostgreSQL that the log holds nothing from then on. From that day on nothing could be stored any more. */
-  promise(untilMs: number, lockTimeoutMs: number): Promise<Turn<'promised' | 'partitioned already'>>;
+  promise(untilMs: number, lockTimeoutMs: number): Promise<Turn<Promised>>;
   /** Lets PostgreSQL see for itself, while events are being stored. @throws ConfigurationError when it is not so. */
   prove(lockTimeoutMs: number): Promise<Turn<void>>;
   /** Puts the partitioned log in the place of the old one, which becomes its first partition. */

@@ -22,7 +22,8 @@ import type { OutboxNames } from '../table-names.js';
 import type { Turn, Turns } from '../turns.js';
 import { lowestIdAt } from './event-day.js';
 import { readLogLayout } from './log-layout.js';
-import type { LogConversion, Swap } from './partition-store.js';
+import { longHolder } from './long-holder.js';
+import type { LogConversion, Promised, Swap } from './partition-store.js';
 
 const CHECK_VIOLATION = '23514';
 
@@ -53,8 +54,9 @@ export class PostgresLogConversion implements LogConversion {
     );
   }
 
-  promise(untilMs: number, lockTimeoutMs: number): Promise<Turn<'promised' | 'partitioned already'>> {
-    return this.turns.take(lockTimeoutMs, async (client) => {
+  promise(untilMs: number, lockTimeoutMs: number): Promise<Turn<Promised>> {
+    return this.turns.take(lockTimeoutMs, async (client): Promise<Promised> => {
+      if (await this.isInUse(client, lockTimeoutMs)) return 'in use';
       if ((await readLogLayout(client, this.names)).isPartitioned) return 'partitioned already';
       await client.query(promiseBoundSql(this.names, lowestIdAt(untilMs)), []);
       return 'promised';
@@ -80,6 +82,7 @@ export class PostgresLogConversion implements LogConversion {
   swap(untilMs: number, lockTimeoutMs: number): Promise<Turn<Swap>> {
     const { names, legacy } = this;
     return this.turns.take(lockTimeoutMs, async (client): Promise<Swap> => {
+      if (await this.isInUse(client, lockTimeoutMs)) return 'in use';
       await client.query(lockLogSql(names), []);
       if ((await readLogLayout(client, names)).isPartitioned) return 'partitioned already';
       const untilId = lowestIdAt(untilMs);
@@ -110,6 +113,10 @@ export class PostgresLogConversion implements LogConversion {
       await client.query(withdrawBoundSql(this.names.event), []);
       return true;
     });
+  }
+
+  private async isInUse(client: SqlClient, lockTimeoutMs: number): Promise<boolean> {
+    return (await longHolder(client, [this.names.event], lockTimeoutMs)) !== undefined;
   }
 }
 

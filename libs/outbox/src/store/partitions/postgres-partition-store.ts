@@ -1,10 +1,5 @@
 import { countPartitionContentsSql } from '../sql/count-partition-contents.sql.js';
-import {
-  dropPartitionSql,
-  LONG_HOLDER_SQL,
-  lockPartitionSql,
-  mustPartitionStaySql,
-} from '../sql/drop-partition.sql.js';
+import { dropPartitionSql, lockPartitionSql, mustPartitionStaySql } from '../sql/drop-partition.sql.js';
 import {
   attachPartitionSql,
   countInDefaultSql,
@@ -18,6 +13,7 @@ import type { OutboxNames } from '../table-names.js';
 import type { Turn, Turns } from '../turns.js';
 import { DAY_MS, dayName, lowestIdAt } from './event-day.js';
 import { coversDay, type LogLayout, type LogPartition, readLogLayout } from './log-layout.js';
+import { longHolder } from './long-holder.js';
 import type { DroppedPartition, MadeDay, PartitionContents, PartitionStore } from './partition-store.js';
 
 /** To move them takes some tenths of a second, in which whoever stores into the default partition waits. */
@@ -57,26 +53,32 @@ export class PostgresPartitionStore implements PartitionStore {
     });
   }
 
-  drop(partition: LogPartition, deliveredForMs: number, lockTimeoutMs: number): Promise<Turn<DroppedPartition>> {
+  async drop(partition: LogPartition, deliveredForMs: number, lockTimeoutMs: number): Promise<Turn<DroppedPartition>> {
     const table = this.names.table(partition.name);
-    return this.turns.take(lockTimeoutMs, async (client): Promise<DroppedPartition> => {
-      const { partitions } = await readLogLayout(client, this.names);
-      if (!partitions.some(({ name }) => name === partition.name)) return { outcome: 'absent' };
-      const values = [...idsOf(partition), deliveredForMs];
-      const contents = await this.contentsOf(client, table, values);
-      if (Object.values(contents).some((count) => count > 0)) return { outcome: 'kept', contents };
-
-      const { rows: holders } = await client.query(LONG_HOLDER_SQL, [this.names.event, table, lockTimeoutMs]);
-      const [holder] = holders;
-      if (holder !== undefined) return { outcome: 'in use', by: `${holder.application} (pid ${holder.pid})` };
+    const values = [...idsOf(partition), deliveredForMs];
+    // Most of what has to stay is seen without a lock.
+    const contents = await this.contentsOf(table, partition, values);
+    if (contents === undefined) return { isOurs: true, result: { outcome: 'absent' } };
+    if (holdsAnything(contents)) return { isOurs: true, result: { outcome: 'kept', contents } };
+    const turn = await this.turns.take(lockTimeoutMs, async (client) => {
+      const by = await longHolder(client, [this.names.event, table], lockTimeoutMs);
+      if (by !== undefined) return { outcome: 'in use', by } as const;
+      if (!(await this.has(client, partition))) return { outcome: 'absent' } as const;
       await client.query(lockPartitionSql(this.names, table), []);
       const { rows } = await client.query(mustPartitionStaySql(this.names, table), values);
-      if (rows[0]?.must_stay !== false) {
-        return { outcome: 'kept', contents: await this.contentsOf(client, table, values) };
-      }
+      if (rows[0]?.must_stay !== false) return undefined;
       await client.query(dropPartitionSql(table), []);
-      return { outcome: 'dropped' };
+      return { outcome: 'dropped' } as const;
     });
+    if (!turn.isOurs) return turn;
+    if (turn.result !== undefined) return { isOurs: true, result: turn.result };
+    // Counted when nobody waits for it any more.
+    const found = await this.contentsOf(table, partition, values);
+    return { isOurs: true, result: found === undefined ? { outcome: 'absent' } : { outcome: 'kept', contents: found } };
+  }
+
+  private async has(client: SqlClient, { name }: LogPartition): Promise<boolean> {
+    return (await readLogLayout(client, this.names)).partitions.some((partition) => partition.name === name);
   }
 
   private async countIn(client: SqlClient, table: string, fromId: string, toId: string): Promise<number> {
@@ -91,8 +93,14 @@ export class PostgresPartitionStore implements PartitionStore {
     return Number(rows[0]?.moved);
   }
 
-  private async contentsOf(client: SqlClient, table: string, values: readonly unknown[]): Promise<PartitionContents> {
-    const { rows } = await client.query(countPartitionContentsSql(this.names, table), values);
+  /** Undefined when another process has dropped it. */
+  private async contentsOf(
+    table: string,
+    partition: LogPartition,
+    values: readonly unknown[],
+  ): Promise<PartitionContents | undefined> {
+    if (!(await this.has(this.client, partition))) return undefined;
+    const { rows } = await this.client.query(countPartitionContentsSql(this.names, table), values);
     const [row] = rows;
     return {
       undelivered: Number(row?.undelivered),
@@ -101,6 +109,10 @@ export class PostgresPartitionStore implements PartitionStore {
       young: Number(row?.young),
     };
   }
+}
+
+function holdsAnything(contents: PartitionContents): boolean {
+  return Object.values(contents).some((count) => count > 0);
 }
 
 /** @throws TypeError for a partition without an upper bound, of which nobody can say that its time is over. */

@@ -12,6 +12,6 @@ export function countPartitionContentsSql(names: OutboxNames, partition: string)
   (count(*) filter (where d.status = 2)
     + (select count(*) from ${names.archive} a where a.event_id >= $1 and a.event_id < $2))::int as kept,
   (select count(*)::int from ${partition} e
-    where e.created_at >= clock_timestamp() - $3 * interval '1 millisecond') as young
+    where e.created_at >= now() - $3 * interval '1 millisecond') as young
 from ${names.delivery} d where d.event_id >= $1 and d.event_id < $2`;
 }

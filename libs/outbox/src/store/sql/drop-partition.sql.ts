@@ -1,16 +1,5 @@
 import type { OutboxNames } from '../table-names.js';
 
-/**
- * Who holds a lock on the log $1 or its partition $2 in a transaction that began more than $3 ms ago: to queue behind
- * them for a lock that shuts out everybody would make everybody else wait as well. Zero rows: nobody that may be seen.
- */
-export const LONG_HOLDER_SQL = `select a.pid, coalesce(nullif(a.application_name, ''), 'unnamed') as application
-from pg_locks l join pg_stat_activity a on a.pid = l.pid
-where l.database = (select oid from pg_database where datname = current_database())
-  and l.relation in (to_regclass($1), to_regclass($2)) and l.granted and a.pid <> pg_backend_pid()
-  and a.xact_start < clock_timestamp() - $3 * interval '1 millisecond'
-order by a.xact_start limit 1`;
-
 /** In the order in which every other statement takes them, so that nobody waits for us while we wait for them. */
 export function lockPartitionSql(names: OutboxNames, partition: string): string {
   return `lock table only ${names.event}, only ${partition} in access exclusive mode`;
@@ -22,7 +11,7 @@ export function lockPartitionSql(names: OutboxNames, partition: string): string 
  */
 export function mustPartitionStaySql(names: OutboxNames, partition: string): string {
   return `select exists (select from ${names.delivery} d where d.event_id >= $1 and d.event_id < $2)
-  or exists (select from ${partition} e where e.created_at >= clock_timestamp() - $3 * interval '1 millisecond') as must_stay`;
+  or exists (select from ${partition} e where e.created_at >= now() - $3 * interval '1 millisecond') as must_stay`;
 }
 
 /** Needs the locks of `lockPartitionSql`. */
