@@ -30,7 +30,10 @@ export interface LockOptions {
 }
 
 export interface PartitionOptions extends LockOptions {
-  /** How often a step that finds the log in use, or does not get its lock in time is tried, with a random pause of up to 2 s; default 50. */
+  /**
+   * How often a step is tried that finds the log in use or does not get its lock in time, with a random pause of up to
+   * 2 s; 1 to 10,000, default 50.
+   */
   readonly attempts?: number;
 }
 
@@ -136,6 +139,8 @@ export class PartitionService {
     }
     const today = startOfDay(layout.nowMs);
     for (let day = 0; day <= aheadDays && report.mayGoOn(signal); day += 1) {
+      // All of them need the default partition: who holds it for the one holds it for the next.
+      if (report.postponed.length > 0) break;
       await this.makeDay(today + day * DAY_MS, layout, timeoutMs, report);
     }
     if (options.deliveredForMs === undefined) return report;
