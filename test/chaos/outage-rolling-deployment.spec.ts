@@ -106,6 +106,7 @@ describe('while two versions of an application run side by side', () => {
     expect(await restarted.module.get(RetentionService).prune({ olderThanMs: 0 })).toEqual({
       deliveries: 2,
       events: 2,
+      yielded: false,
     });
     await restarted.close();
   });

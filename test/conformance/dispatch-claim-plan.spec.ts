@@ -1,6 +1,9 @@
+import { PartitionService } from 'nestjs-transactional-outbox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SESSION_SETTINGS } from '../../libs/outbox/src/store/dispatcher-pool.js';
 import { claimDeliveriesSql } from '../../libs/outbox/src/store/sql/claim-deliveries.sql.js';
 import { type OutboxQueue, startOutboxQueue, tableNames } from '../support/outbox-queue.js';
+import { partitionOf } from '../support/partitioned-log.js';
 import { explain } from '../support/query-plan.js';
 
 /** A claim of a hundred touches each row, its index entries and its event; a walk over a backlog touches thousands. */
@@ -71,3 +74,21 @@ describe.each(SCENARIOS)(
     });
   },
 );
+
+describe('a claim from a log in daily partitions', () => {
+  let queue: OutboxQueue;
+  beforeAll(async () => {
+    queue = await startOutboxQueue();
+    await queue.module.get(PartitionService).partition();
+    await queue.module.get(PartitionService).maintain({ aheadDays: 30 });
+    await queue.emitUnordered(50);
+  });
+  afterAll(() => queue.close());
+
+  it('looks for its events in the partition of their day only, by its primary key', async () => {
+    const values = ['memory', 'test', 30_000, 100, 12, 16_777_216, null, true];
+    const plan = await explain(queue.database.url, claimDeliveriesSql(tableNames), values, SESSION_SETTINGS);
+    const today = partitionOf(0);
+    expect(plan.reads.filter((read) => read.includes(' outbox_event'))).toEqual([`Index Scan ${today} ${today}_pkey`]);
+  });
+});

@@ -14,6 +14,7 @@ import {
   type OutboxModuleOptions,
   type OutboxOptionsFactory,
   OutboxService,
+  PartitionService,
   ReplayService,
   RetentionService,
 } from 'nestjs-transactional-outbox';
@@ -151,6 +152,7 @@ describe('OutboxModule', () => {
       OperationLogService,
       OutboxHealthService,
       ReplayService,
+      PartitionService,
       RetentionService,
     ]);
   });

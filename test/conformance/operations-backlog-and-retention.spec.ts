@@ -87,7 +87,7 @@ describe('retention', () => {
       const young = await emit(noted(randomUUID()));
 
       const pruned = await app.module.get(RetentionService).prune({ olderThanMs: 24 * HOUR_MS, batchSize: 2 });
-      expect(pruned).toEqual({ deliveries: completion === 'delete' ? 0 : 3, events: 3 });
+      expect(pruned).toEqual({ deliveries: completion === 'delete' ? 0 : 3, events: 3, yielded: false });
       const left = await app.database.query<{ id: string }>('select id from outbox_event');
       expect(left.map(({ id }) => id).sort()).toEqual([...dead, ...pending, ...young].sort());
       expect(left.map(({ id }) => id)).not.toContain(delivered[0]);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
+import { PartitionService, RetentionService } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
@@ -102,6 +103,23 @@ describe.skipIf(mayLackPgBouncer)('behind PgBouncer', () => {
     }
     await eventually(async () => expect(await database.query('select 1 from outbox_delivery')).toEqual([]));
     expect(said).toEqual([]);
+  });
+
+  it('in transaction mode the log is moved to partitions, and the upkeep is that of one process at a time', async () => {
+    await pool(DOCUMENTED);
+    const replicas = [await start({}), await start({}), await start({})];
+    await emitIn(replicas[0] as OutboxApp);
+    const moves = await Promise.all(replicas.map(({ module }) => module.get(PartitionService).partition()));
+    expect(moves.toSorted()).toEqual(['already', 'already', 'partitioned']);
+    await emitIn(replicas[1] as OutboxApp);
+    expect(await replicas[2]?.dispatcher.drain()).toMatchObject({ delivered: 2 });
+    const pruned = await Promise.all(
+      replicas.map(({ module }) => module.get(RetentionService).prune({ olderThanMs: 0 })),
+    );
+    expect(pruned.reduce((sum, { events }) => sum + events, 0)).toBe(2);
+    const locks = await database.query(`select from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`);
+    expect(locks).toEqual([]);
   });
 
   it('the documented setting is needed: without it the dispatcher cannot connect, and says why', async () => {

@@ -5,6 +5,7 @@ import {
   DeadLetterService,
   type OutboxSchemaOptions,
   outboxMigrations,
+  PartitionService,
   RetentionService,
 } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
@@ -131,6 +132,28 @@ describe.each(NAMES)('with %s, and tables of the default names in public that ar
     const steps = memory.accepted.filter(({ envelope }) => envelope.sequence !== undefined);
     expect(steps.map(({ envelope }) => envelope.sequence)).toEqual([1n, 2n]);
     expect(await app.module.get(RetentionService).prune({ olderThanMs: 0 })).toMatchObject({ events: 3 });
+    await untouched();
+  });
+
+  it('the log is moved to partitions there, kept up, and goes down with the migrations', async () => {
+    await dataSource.runMigrations();
+    const app = await start();
+    const partitions = app.module.get(PartitionService);
+    await app.outbox.transaction(() => app.outbox.emit([noted(randomUUID()), step(randomUUID(), 1)]));
+    await partitions.partition();
+    await app.outbox.transaction(() => app.outbox.emit([noted(randomUUID()), step(randomUUID(), 1)]));
+    expect(await app.dispatcher.drain()).toMatchObject({ delivered: 4 });
+    expect((await partitions.list()).map(({ kind }) => kind).toSorted()).toEqual(['day', 'default', 'other']);
+    const maintained = await partitions.maintain({ aheadDays: 9, deliveredForMs: 0 });
+    expect(maintained).toMatchObject({ made: [expect.anything(), expect.anything()], kept: [], postponed: [] });
+    expect(await app.module.get(RetentionService).enforce({ deliveredForMs: 0 })).toMatchObject({ events: 4 });
+    await untouched();
+    await app.close();
+    apps.pop();
+    await dataSource.undoLastMigration();
+    expect(await database.query(OUR_TABLES)).toEqual([]);
+    await dataSource.runMigrations();
+    expect(await (await start()).module.get(PartitionService).list()).toEqual([]);
     await untouched();
   });
 

@@ -39,7 +39,7 @@ async function pruneOld(module: TestingModule, age: string): Promise<{ pruned: n
   }
   const dataSource = module.get<DataSource>(getDataSourceToken());
   await dataSource.query(`update processed_events set processed_at = ${age} where event_id in ('a', 'b', 'd')`);
-  const pruned = await module.get(InboxRetentionService).prune({ batchSize: 2 });
+  const { records: pruned } = await module.get(InboxRetentionService).prune({ batchSize: 2 });
   const rows: { event_id: string }[] = await dataSource.query(
     'select event_id from processed_events order by event_id',
   );

@@ -24,6 +24,9 @@ const STATEMENTS: Readonly<Record<string, RegExp>> = {
   'prune-deliveries': /kept as/,
 };
 
+/** Statements whose work counts from the commit of their own transaction on. */
+const COUNTED_AT_COMMIT = ['prune-events', 'prune-deliveries'];
+
 const { DIE_AT = '' } = process.env;
 const [moment = '', name = ''] = DIE_AT.split(' ');
 const statement = STATEMENTS[name];
@@ -49,7 +52,7 @@ function aboutToSend(connection: pg.Connection, text: string): void {
   if (text === 'commit') inSteps.delete(connection);
   if (statement?.test(text) !== true) return;
   if (moment === 'before') die();
-  else if (inSteps.has(connection)) dieAfterCommit(connection);
+  else if (inSteps.has(connection) || COUNTED_AT_COMMIT.includes(name)) dieAfterCommit(connection);
   else connection.prependOnceListener('readyForQuery', die);
 }
 

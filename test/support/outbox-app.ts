@@ -11,6 +11,7 @@ import {
   OutboxModule,
   type OutboxModuleOptions,
   OutboxService,
+  PartitionService,
 } from 'nestjs-transactional-outbox';
 import { MemoryTransport } from 'nestjs-transactional-outbox/memory';
 import { Column, DataSource, Entity, PrimaryColumn, Repository } from 'typeorm';
@@ -80,6 +81,9 @@ export class OrdersService {
   }
 }
 
+/** `OUTBOX_TEST_PARTITIONED=1 npm test`: everything that is true of a log is to be true of a partitioned one. */
+const ON_PARTITIONS = process.env.OUTBOX_TEST_PARTITIONED === '1';
+
 export interface OutboxApp {
   readonly module: TestingModule;
   readonly database: TestDatabase;
@@ -143,6 +147,7 @@ export async function startOutboxApp(options: OutboxAppOptions = {}): Promise<Ou
     providers: [OrdersService, ...(options.providers ?? [])],
   }).compile();
   await module.init();
+  if (ON_PARTITIONS) await module.get(PartitionService).partition();
   return {
     module,
     database,

@@ -4,23 +4,35 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
+  /** Zero for what was planned and never executed. */
+  readonly 'Actual Loops': number;
   readonly 'Shared Hit Blocks': number;
   readonly 'Shared Read Blocks': number;
   readonly Plans?: readonly PlanNode[];
 }
 
 export interface ExecutedPlan {
-  /** `Index Scan outbox_delivery outbox_delivery_lane` for each node that reads a table. */
+  /** `Index Scan outbox_delivery outbox_delivery_lane` for each node that read a table. */
   readonly reads: readonly string[];
   /** Pages of the buffer cache that were touched, each touch counted. */
   readonly buffers: number;
 }
 
-/** How PostgreSQL executes a statement: it is executed and rolled back. */
-export async function explain(url: string, text: string, values: readonly unknown[]): Promise<ExecutedPlan> {
+/**
+ * How PostgreSQL executes a statement: it is executed and rolled back.
+ *
+ * @param settings of the session, as statements.
+ */
+export async function explain(
+  url: string,
+  text: string,
+  values: readonly unknown[],
+  settings = '',
+): Promise<ExecutedPlan> {
   const client = new pg.Client(url);
   await client.connect();
   try {
+    await client.query(settings);
     await client.query('begin');
     const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, [...values]);
     await client.query('rollback');
@@ -41,7 +53,7 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
 }
 
 function readOf(node: PlanNode): string[] {
-  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index } = node;
-  if (table === undefined || type === 'ModifyTable') return [];
+  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, 'Actual Loops': loops } = node;
+  if (table === undefined || type === 'ModifyTable' || loops === 0) return [];
   return [index === undefined ? `${type} ${table}` : `${type} ${table} ${index}`];
 }

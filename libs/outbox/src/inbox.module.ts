@@ -28,6 +28,7 @@ import {
   InboxHandlers,
   type InboxModuleExtras,
   type InboxModuleOptions,
+  InboxRetentionLoop,
   InboxRetentionService,
   InboxService,
   InProcessHandlers,
@@ -151,9 +152,15 @@ function providersFor(dataSource: InjectionToken): Provider[] {
     },
     {
       provide: outboxToken(InboxRetentionService, dataSource),
-      useFactory: ({ retention, failed }: InboxDatabase, { dedupeWindowMs }: ResolvedInboxOptions) =>
-        new InboxRetentionService(retention, failed, dedupeWindowMs),
+      useFactory: ({ retention }: InboxDatabase, { dedupeWindowMs }: ResolvedInboxOptions) =>
+        new InboxRetentionService(retention, dedupeWindowMs),
       inject: [DATABASE, OPTIONS],
+    },
+    {
+      provide: InboxRetentionLoop,
+      useFactory: (service: InboxRetentionService, { retention }: ResolvedInboxOptions) =>
+        new InboxRetentionLoop(service, retention),
+      inject: [outboxToken(InboxRetentionService, dataSource), OPTIONS],
     },
     {
       provide: InboxHandlers,

@@ -20,32 +20,10 @@ import {
 import { OutboxDispatcher } from './dispatch/index.js';
 import { EmitsEventExplorer, OutboxService, SilentChangeDetector } from './emit/index.js';
 import { describeError } from './errors/index.js';
-import {
-  BacklogService,
-  BlockedKeyService,
-  DeadLetterService,
-  DestinationService,
-  OperationLogService,
-  OutboxGauges,
-  OutboxHealthService,
-  ReplayService,
-  RetentionService,
-} from './ops/index.js';
+import { OPERATING_SERVICES, operatingProviders } from './operating-providers.js';
 import { OutboxStarter } from './outbox-starter.js';
 import { logLine, Signal } from './runtime/index.js';
-import {
-  DataSourceClient,
-  type OutboxNames,
-  outboxNames,
-  PostgresBacklogStore,
-  PostgresBlockedKeyStore,
-  PostgresDeadLetterStore,
-  PostgresDestinationStore,
-  PostgresEventStore,
-  PostgresOperationStore,
-  PostgresReplayStore,
-  PostgresRetentionStore,
-} from './store/index.js';
+import { type OutboxNames, outboxNames, PostgresEventStore } from './store/index.js';
 import { OutboxTelemetry } from './telemetry/index.js';
 import { TransactionContext } from './transaction/index.js';
 
@@ -58,18 +36,7 @@ const DETECTOR = Symbol('OutboxModule:silent-change-detector');
 const TELEMETRY = Symbol('OutboxModule:telemetry');
 
 /** The services that an application may inject; those of a named DataSource through `getOutboxToken`. */
-const EXPORTED = [
-  OutboxService,
-  OutboxDispatcher,
-  BacklogService,
-  BlockedKeyService,
-  DeadLetterService,
-  DestinationService,
-  OperationLogService,
-  OutboxHealthService,
-  ReplayService,
-  RetentionService,
-] as const;
+const EXPORTED = [OutboxService, OutboxDispatcher, ...OPERATING_SERVICES];
 
 /** What a class given as `useClass` or `useExisting` has to implement. */
 export interface OutboxOptionsFactory {
@@ -125,12 +92,6 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
     {
       provide: TELEMETRY,
       useFactory: () => new OutboxTelemetry(dataSource === DataSource ? undefined : nameOfToken(dataSource)),
-    },
-    {
-      provide: OutboxGauges,
-      useFactory: (backlog: BacklogService, { destinations }: ResolvedOptions, telemetry: OutboxTelemetry) =>
-        new OutboxGauges(backlog, [...destinations.keys()], telemetry),
-      inject: [outboxToken(BacklogService, dataSource), OPTIONS, TELEMETRY],
     },
     {
       provide: EMITTED,
@@ -191,59 +152,6 @@ function providersFor(dataSource: InjectionToken, isGlobal: boolean): Provider[]
       ) => new OutboxDispatcher({ dataSource: source, names, options, emitted, moduleRef, telemetry, scheduleName }),
       inject: [dataSource, NAMES, OPTIONS, EMITTED, ModuleRef, TELEMETRY],
     },
-    {
-      provide: outboxToken(BacklogService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames) =>
-        new BacklogService(new PostgresBacklogStore(new DataSourceClient(source), names)),
-      inject: [dataSource, NAMES],
-    },
-    {
-      provide: outboxToken(DeadLetterService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
-        new DeadLetterService(new PostgresDeadLetterStore(new DataSourceClient(source), names), emitted),
-      inject: [dataSource, NAMES, EMITTED],
-    },
-    {
-      provide: outboxToken(BlockedKeyService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
-        new BlockedKeyService(new PostgresBlockedKeyStore(new DataSourceClient(source), names), emitted),
-      inject: [dataSource, NAMES, EMITTED],
-    },
-    {
-      provide: outboxToken(DestinationService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames, options: ResolvedOptions, emitted: Signal<string>) =>
-        new DestinationService(
-          new PostgresDestinationStore(new DataSourceClient(source), names),
-          [...options.destinations.keys()],
-          emitted,
-        ),
-      inject: [dataSource, NAMES, OPTIONS, EMITTED],
-    },
-    {
-      provide: outboxToken(OutboxHealthService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames, options: ResolvedOptions) =>
-        new OutboxHealthService(new PostgresBacklogStore(new DataSourceClient(source), names), [
-          ...options.destinations.keys(),
-        ]),
-      inject: [dataSource, NAMES, OPTIONS],
-    },
-    {
-      provide: outboxToken(OperationLogService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames) =>
-        new OperationLogService(new PostgresOperationStore(new DataSourceClient(source), names)),
-      inject: [dataSource, NAMES],
-    },
-    {
-      provide: outboxToken(ReplayService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames, emitted: Signal<string>) =>
-        new ReplayService(new PostgresReplayStore(new DataSourceClient(source), names), emitted),
-      inject: [dataSource, NAMES, EMITTED],
-    },
-    {
-      provide: outboxToken(RetentionService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames) =>
-        new RetentionService(new PostgresRetentionStore(new DataSourceClient(source), names)),
-      inject: [dataSource, NAMES],
-    },
+    ...operatingProviders(dataSource, { OPTIONS, NAMES, EMITTED, TELEMETRY }),
   ];
 }

@@ -92,6 +92,23 @@ export interface DispatcherOptions {
   readonly instanceName?: string;
 }
 
+/** Keeps the tables small, by itself, in processes in which the dispatcher is enabled; one of them at a time. */
+export interface OutboxRetentionOptions {
+  /**
+   * Age, in ms by the database's clock, from which events that were delivered everywhere go; 1,000 to ten years. Cover
+   * your longest look back and replay. What is undelivered or a dead letter stays, however old.
+   */
+  readonly deliveredForMs: number;
+  /** Longest wait between two runs, with jitter: each is uniform in 0.75 to 1 of it; 100 to 7 days, default 3,600,000 ms. */
+  readonly everyMs?: number;
+  /** Rows removed by one transaction; 1 to 100,000, default 1,000. */
+  readonly batchSize?: number;
+  /** Longest wait for a lock, and so the longest that others wait behind it; 1 to 60,000, default 200 ms. */
+  readonly lockTimeoutMs?: number;
+  /** Where the log is partitioned: days after today that have a partition of their own; 1 to 60, default 7. */
+  readonly aheadDays?: number;
+}
+
 export interface OutboxModuleOptions {
   readonly destinations: Readonly<Record<string, DestinationOptions>>;
   readonly routes: readonly RouteOptions[];
@@ -111,6 +128,8 @@ export interface OutboxModuleOptions {
    */
   readonly preparedStatements?: boolean;
   readonly dispatcher?: DispatcherOptions;
+  /** Default none: then nothing is removed unless RetentionService is asked to. */
+  readonly retention?: OutboxRetentionOptions;
   /** Where nestjs-cls or typeorm-transactional keep the current EntityManager. */
   readonly currentManager?: CurrentManager;
   /**

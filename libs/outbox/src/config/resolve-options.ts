@@ -3,6 +3,7 @@ import { ConfigurationError } from '../errors/index.js';
 import type { DispatcherOptions, OutboxModuleOptions } from './module-options.js';
 import { wholeNumber } from './number-option.js';
 import { resolveDestination } from './resolve-destination.js';
+import { resolveRetention } from './resolve-retention.js';
 import { resolveRoutes } from './resolve-routes.js';
 import { resolveSchema, resolveTables } from './resolve-tables.js';
 import type { ResolvedDispatcher, ResolvedOptions } from './resolved-options.js';
@@ -42,6 +43,7 @@ export function resolveOptions(options: OutboxModuleOptions): ResolvedOptions {
     ),
     preparesStatements: options.preparedStatements ?? true,
     dispatcher: resolveDispatcher(options.dispatcher ?? {}),
+    retention: resolveRetention(options.retention, destinations.values()),
     currentManager: options.currentManager,
     expectEventsFor: options.expectEventsFor ?? [],
   };

@@ -26,6 +26,8 @@ export function resolveTables(tables: OutboxTableOptions = {}): Required<OutboxT
     'the operations of "tables.delivery"': `${resolved.delivery}_operation`,
     'the sequence of "tables.delivery"': `${resolved.delivery}_token`,
     'the status view of "tables.event"': `${resolved.event}_status`,
+    'the default partition of "tables.event"': `${resolved.event}_default`,
+    'the first partition of "tables.event"': `${resolved.event}_legacy`,
     'the table of the schema version': 'outbox_schema_version',
   });
   for (const [index, [what, name]] of names.entries()) {

@@ -7,6 +7,7 @@ import type {
   DestinationOptions,
   DispatcherOptions,
   MigrateMode,
+  OutboxRetentionOptions,
   OutboxTableOptions,
 } from './module-options.js';
 
@@ -20,6 +21,11 @@ export interface ResolvedDispatcher extends Required<DispatcherOptions> {
   readonly pollIntervalWithoutWakeUpMs: number;
 }
 
+export interface ResolvedRetention extends Required<OutboxRetentionOptions> {
+  /** To be said at the start. */
+  readonly warnings: readonly string[];
+}
+
 /** Options with every default applied and every cross-check done. */
 export interface ResolvedOptions {
   readonly destinations: ReadonlyMap<string, ResolvedDestination>;
@@ -31,6 +37,7 @@ export interface ResolvedOptions {
   readonly maxPayloadBytes: number;
   readonly preparesStatements: boolean;
   readonly dispatcher: ResolvedDispatcher;
+  readonly retention: ResolvedRetention | undefined;
   readonly currentManager: CurrentManager | undefined;
   readonly expectEventsFor: readonly EntityTarget<ObjectLiteral>[];
 }

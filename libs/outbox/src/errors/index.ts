@@ -15,3 +15,4 @@ export {
   TransactionEndedError,
   TransactionNotCommittedError,
 } from './transaction-errors.js';
+export { UpkeepPostponedError } from './upkeep-errors.js';

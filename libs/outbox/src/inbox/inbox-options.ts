@@ -2,6 +2,16 @@ import type { InjectionToken } from '@nestjs/common';
 import type { MigrateMode } from '../config/index.js';
 import type { CurrentManager, IsolationLevel } from '../transaction/index.js';
 
+/** Deletes records that are older than the dedupe window, by itself; one process at a time. */
+export interface InboxRetentionOptions {
+  /** Longest wait between two runs, with jitter: each is uniform in 0.75 to 1 of it; 100 to 7 days, default 3,600,000 ms. */
+  readonly everyMs?: number;
+  /** Rows of each table removed by one transaction; 1 to 100,000, default 1,000. */
+  readonly batchSize?: number;
+  /** Longest wait for a lock; 1 to 60,000, default 200 ms. SQLite goes by its own busy timeout. */
+  readonly lockTimeoutMs?: number;
+}
+
 export interface InboxModuleOptions {
   /** Schema of the table; default `public`. */
   readonly schema?: string;
@@ -45,6 +55,8 @@ export interface InboxModuleOptions {
    * dead letters that somebody redrives. Default 14 days.
    */
   readonly longestRedeliveryMs?: number;
+  /** Default none: then records stay unless InboxRetentionService is asked to remove them. */
+  readonly retention?: InboxRetentionOptions;
   /** Let connections keep the statement that records an event prepared; default true. See the same option of OutboxModule. */
   readonly preparedStatements?: boolean;
   /** Isolation of the transactions that the inbox opens; default the one of the database. */

@@ -1,5 +1,22 @@
 import { wholeNumber } from '../config/index.js';
-import type { FailedMessageStore, ProcessedEventRetention } from '../store/index.js';
+import type { ProcessedEventRetention } from '../store/index.js';
+
+/** What pruning the inbox removed. */
+export interface InboxPrunedRows {
+  /** Records of processed events. */
+  readonly records: number;
+  /** Counts of failures of messages that were not parked. */
+  readonly failures: number;
+  /** True when it stopped because another process was pruning, which goes on. */
+  readonly yielded: boolean;
+}
+
+export interface InboxPruneOptions {
+  /** Rows of each table removed by one transaction; 1 to 100,000, default 1,000. */
+  readonly batchSize?: number;
+  /** Longest wait for a lock in ms; 1 to 60,000, default 200. SQLite goes by its own busy timeout. */
+  readonly lockTimeoutMs?: number;
+}
 
 /**
  * Deletes the records of processed events that are older than the dedupe window, in small batches, and with them the counts
@@ -8,26 +25,29 @@ import type { FailedMessageStore, ProcessedEventRetention } from '../store/index
 export class InboxRetentionService {
   constructor(
     private readonly retention: ProcessedEventRetention,
-    private readonly failed: FailedMessageStore,
     private readonly dedupeWindowMs: number,
   ) {}
 
   /**
-   * Runs until nothing is left to remove. Several processes may do it at once.
+   * Runs until nothing is left to remove. Several processes may do it at once: one at a time works, the others do nothing.
    *
-   * @param options.batchSize records removed by one statement; 1 to 100,000, default 1,000.
    * @param signal stops after the running batch.
-   * @returns how many records were removed.
+   * @throws what the database throws, also when a lock is not to be had in time: the batches before stay done.
    */
-  async prune(options: { readonly batchSize?: number } = {}, signal?: AbortSignal): Promise<number> {
-    const batchSize = wholeNumber('batchSize', options.batchSize, 1000, 1, 100_000);
-    let total = 0;
+  async prune(options: InboxPruneOptions = {}, signal?: AbortSignal): Promise<InboxPrunedRows> {
+    const request = {
+      olderThanMs: this.dedupeWindowMs,
+      batchSize: wholeNumber('batchSize', options.batchSize, 1000, 1, 100_000),
+      lockTimeoutMs: wholeNumber('lockTimeoutMs', options.lockTimeoutMs, 200, 1, 60_000),
+    };
+    let total: InboxPrunedRows = { records: 0, failures: 0, yielded: false };
     while (!signal?.aborted) {
-      const pruned = await this.retention.prune(this.dedupeWindowMs, batchSize);
-      total += pruned;
-      if (pruned === 0) break;
+      const turn = await this.retention.prune(request);
+      if (!turn.isOurs) return { ...total, yielded: true };
+      const { records, failures } = turn.result;
+      if (records === 0 && failures === 0) break;
+      total = { records: total.records + records, failures: total.failures + failures, yielded: false };
     }
-    while (!signal?.aborted && (await this.failed.prune(this.dedupeWindowMs, batchSize)) > 0);
     return total;
   }
 }

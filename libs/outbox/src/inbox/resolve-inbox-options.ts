@@ -2,7 +2,9 @@ import { type MigrateMode, wholeNumber } from '../config/index.js';
 import { ConfigurationError } from '../errors/index.js';
 import { type InboxSchemaOptions, resolveInboxNames } from '../store/index.js';
 import type { CurrentManager, IsolationLevel } from '../transaction/index.js';
-import type { InboxModuleOptions } from './inbox-options.js';
+import type { InboxModuleOptions, InboxRetentionOptions } from './inbox-options.js';
+
+export type ResolvedInboxRetention = Required<InboxRetentionOptions>;
 
 /** Options with every default applied and every cross-check done. */
 export interface ResolvedInboxOptions {
@@ -18,6 +20,7 @@ export interface ResolvedInboxOptions {
   readonly redeliveryCapMs: number;
   readonly retryAfterSeconds: number;
   readonly dedupeWindowMs: number;
+  readonly retention: ResolvedInboxRetention | undefined;
   readonly preparesStatements: boolean;
   readonly isolation: IsolationLevel | undefined;
   readonly currentManager: CurrentManager | undefined;
@@ -57,9 +60,20 @@ export function resolveInboxOptions(options: InboxModuleOptions): ResolvedInboxO
     redeliveryCapMs: number(options, 'redeliveryCapMs', 60_000, 1, 24 * HOUR_SECONDS * 1000),
     retryAfterSeconds: number(options, 'retryAfterSeconds', 5, 1, 24 * HOUR_SECONDS),
     dedupeWindowMs: resolveDedupeWindow(options),
+    retention: resolveRetention(options.retention),
     preparesStatements: options.preparedStatements ?? true,
     isolation: options.isolation,
     currentManager: options.currentManager,
+  };
+}
+
+function resolveRetention(options: InboxRetentionOptions | undefined): ResolvedInboxRetention | undefined {
+  if (options === undefined) return undefined;
+  const { everyMs, batchSize, lockTimeoutMs } = options;
+  return {
+    everyMs: wholeNumber('retention.everyMs', everyMs, HOUR_SECONDS * 1000, 100, 7 * DAY_MS),
+    batchSize: wholeNumber('retention.batchSize', batchSize, 1000, 1, 100_000),
+    lockTimeoutMs: wholeNumber('retention.lockTimeoutMs', lockTimeoutMs, 200, 1, 60_000),
   };
 }
 

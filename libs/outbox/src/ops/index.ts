@@ -11,5 +11,19 @@ export {
 } from './health.service.js';
 export { OperationLogService } from './operation-log.service.js';
 export { OutboxGauges } from './outbox-gauges.js';
+export {
+  type KeptPartition,
+  type LockOptions,
+  type MaintainedPartitions,
+  type MaintainOptions,
+  type PartitionOptions,
+  PartitionService,
+} from './partition.service.js';
 export { type ReplayOptions, ReplayService } from './replay.service.js';
-export { type RetentionOptions, RetentionService } from './retention.service.js';
+export {
+  type RetentionOptions,
+  type RetentionPolicy,
+  type RetentionReport,
+  RetentionService,
+} from './retention.service.js';
+export { RetentionLoop } from './retention-loop.js';

@@ -14,6 +14,7 @@ import {
   sqliteProcessedEventRetention,
 } from './processed-event-retention.js';
 import { SqliteInboxStore } from './sqlite-inbox-store.js';
+import { Turns } from './turns.js';
 
 /** The inbox on the database of one DataSource. */
 export interface InboxDatabase {
@@ -40,7 +41,7 @@ export function inboxDatabaseOf(
     return {
       store: new PostgresInboxStore(names, statements),
       component: inboxComponent(names),
-      retention: postgresProcessedEventRetention(client, names),
+      retention: postgresProcessedEventRetention(new Turns(dataSource, `retention of ${names.processed}`), names),
       failed: DatabaseFailedMessageStore.onPostgres(client, names),
       table: names.processed,
     };

@@ -13,7 +13,7 @@ export class DataSourceClient implements SqlClient {
 }
 
 /** TypeORM answers rows, but `[rows, count]` for UPDATE and DELETE. */
-function rowsOf(raw: unknown): SqlRow[] {
+export function rowsOf(raw: unknown): SqlRow[] {
   if (!Array.isArray(raw)) return [];
   const [first] = raw;
   return (Array.isArray(first) ? first : raw) as SqlRow[];

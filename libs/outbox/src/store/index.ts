@@ -51,6 +51,19 @@ export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-s
 export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
 export { outboxWakeUpTriggerDownSql, outboxWakeUpTriggerSql } from './migrations/wake-up-trigger.js';
 export { type Operation, type OperationStore, PostgresOperationStore } from './operation-store.js';
+export { DAY_MS, startOfDay } from './partitions/event-day.js';
+export { coversDay, type LogLayout, type LogPartition } from './partitions/log-layout.js';
+export type {
+  DroppedPartition,
+  LogConversion,
+  MadeDay,
+  PartitionContents,
+  PartitionStore,
+  Promised,
+  Swap,
+} from './partitions/partition-store.js';
+export { PostgresLogConversion } from './partitions/postgres-log-conversion.js';
+export { PostgresPartitionStore } from './partitions/postgres-partition-store.js';
 export { PostgresBacklogStore } from './postgres-backlog-store.js';
 export { PostgresBlockedKeyStore } from './postgres-blocked-key-store.js';
 export { PostgresBreakerStore } from './postgres-breaker-store.js';
@@ -63,10 +76,12 @@ export { PostgresReplayStore } from './postgres-replay-store.js';
 export { PostgresRetentionStore } from './postgres-retention-store.js';
 export type { ProcessedEventRetention } from './processed-event-retention.js';
 export type { ReplayedDelivery, ReplayFilter, ReplayPreview, ReplayStore } from './replay-store.js';
-export type { PrunedRows, RetentionStore } from './retention-store.js';
+export type { PrunedBatch, PrunedRows, PruneRequest, RetentionStore } from './retention-store.js';
 export type { SqlClient, SqlRow } from './sql-client.js';
+export { isLockTimeout } from './sql-state.js';
 export { type InboxNames, type OutboxNames, outboxNames } from './table-names.js';
 export { ownTables } from './table-ownership.js';
+export { type Turn, Turns } from './turns.js';
 export type { VitalSigns, VitalSignsStore } from './vital-signs-store.js';
 export { notifyDestinations, wakeUpChannel } from './wake-up-channel.js';
 export { WakeUpListener, type WakeUpListenerEvents, type WakeUpListenerTimes } from './wake-up-listener.js';

@@ -4,6 +4,7 @@ import type { InboxStore, ProcessedEntry, ProcessedEvent, RecordOutcome } from '
 import { findProcessedEventSql } from './sql/find-processed-event.sql.js';
 import { keepProcessedResultSql } from './sql/keep-processed-result.sql.js';
 import { recordProcessedEventSql } from './sql/record-processed-event.sql.js';
+import { sqlStateOf } from './sql-state.js';
 import { type Statement, statementOf } from './statement.js';
 import type { InboxNames } from './table-names.js';
 
@@ -59,12 +60,4 @@ export class PostgresInboxStore implements InboxStore {
 
 function toProcessedEvent(row: ProcessedRow): ProcessedEvent {
   return { contentDigest: row.content_digest, result: row.result ?? undefined };
-}
-
-/** SQLSTATE of node-postgres' error, or of the one that TypeORM wrapped. */
-function sqlStateOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
-  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
-  return driverError === error ? undefined : sqlStateOf(driverError);
 }

@@ -19,6 +19,10 @@ export interface OutboxNames {
   readonly version: string;
   /** Quoted name of an index of a table; indexes live in the schema of their table. */
   index(table: keyof OutboxTableOptions, suffix: string): string;
+  /** Bare name of a table that is made for a part of the event log. */
+  partition(suffix: string): string;
+  /** Qualified name of a table in the schema. */
+  table(name: string): string;
 }
 
 export interface InboxNames {
@@ -45,6 +49,8 @@ export function outboxNames(schema: string, tables: Required<OutboxTableOptions>
     status: qualified(`${tables.event}_status`),
     version: qualified(VERSION_TABLE),
     index: (table, suffix) => quoteIdentifier(`${tables[table]}_${suffix}`),
+    partition: (suffix) => `${tables.event}_${suffix}`,
+    table: qualified,
   };
 }
 

@@ -50,6 +50,12 @@ events. Every delivery is checked: a single one out of order would make the meas
 costs the database. The [sizing guide](operations/sizing.md) draws conclusions from these.`,
     ids: ['P14', 'P15'],
   },
+  {
+    title: 'What does clean-up cost?',
+    text: `No promise either: the events of an old day that were delivered everywhere, removed as a partition and row by row.
+[Retention](operations/retention.md) says when to choose which.`,
+    ids: ['P16'],
+  },
 ];
 
 export const FURTHER_TITLE = 'Further measurements';

@@ -5,7 +5,10 @@ import { fillBlocks } from './fill-blocks.js';
 import { PLOT_FOLDER, type Report, toReport } from './markdown.js';
 import { mergeResults, ResultsFileError, readResults } from './results-file.js';
 
-// Program: writes docs/performance.md, its pictures and the measured tables of the sizing guide from files of results.
+// Program: writes docs/performance.md, its pictures and the measured tables of the guides from files of results.
+
+/** Written by hand, with measured tables in them. */
+const FILLED_PAGES = ['operations/sizing.md', 'operations/retention.md'];
 
 const USAGE = `npm run bench:report -- FILE [FILE …]
 
@@ -27,8 +30,10 @@ async function main(files: readonly string[]): Promise<number> {
     const results = mergeResults(runs);
     const docs = fileURLToPath(new URL('../../../../docs', import.meta.url));
     await write(toReport(results), docs);
-    const sizing = join(docs, 'operations/sizing.md');
-    await writeFile(sizing, fillBlocks(await readFile(sizing, 'utf8'), results));
+    for (const page of FILLED_PAGES) {
+      const path = join(docs, page);
+      await writeFile(path, fillBlocks(await readFile(path, 'utf8'), results));
+    }
     return 0;
   } catch (error) {
     if (!(error instanceof ResultsFileError)) throw error;

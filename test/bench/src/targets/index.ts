@@ -11,6 +11,7 @@ import { hotUpdates } from './p10-hot-updates.js';
 import { inbox } from './p11-inbox.js';
 import { http } from './p12-http.js';
 import { memory } from './p13-memory.js';
+import { retention } from './p16-retention.js';
 import { scaleOut } from './scale-out.js';
 import { sizing } from './sizing.js';
 import type { Target } from './target.js';
@@ -31,4 +32,5 @@ export const targets: readonly Target[] = [
   memory,
   scaleOut,
   sizing,
+  retention,
 ];

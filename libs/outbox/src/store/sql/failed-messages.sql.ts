@@ -55,7 +55,7 @@ export function removeParkedOnSqliteSql({ failed }: InboxNames): string {
 /** Forgets at most $2 failures that were not parked and are older than $1 ms; a row for each. */
 export function pruneFailuresSql({ failed }: InboxNames): string {
   return `with old as (
-  select id from ${failed} where parked_at is null and failed_at < clock_timestamp() - $1 * interval '1 millisecond'
+  select id from ${failed} where parked_at is null and failed_at < now() - $1 * interval '1 millisecond'
   order by failed_at limit $2 for update skip locked
 ), pruned as (
   delete from ${failed} f using old where f.id = old.id returning 1 as pruned

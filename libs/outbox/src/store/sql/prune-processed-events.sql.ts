@@ -2,12 +2,12 @@ import type { InboxNames } from '../table-names.js';
 
 /**
  * Removes at most $2 records that were written more than $1 ms ago, by the database's clock; a row for each. Rides the
- * index on processed_at and skips what another process is removing.
+ * index on processed_at (which clock_timestamp() could not) and skips what another process is removing.
  */
 export function pruneProcessedEventsSql(names: InboxNames): string {
   return `with old as (
   select p.consumer_name, p.event_id from ${names.processed} p
-  where p.processed_at < clock_timestamp() - $1 * interval '1 millisecond'
+  where p.processed_at < now() - $1 * interval '1 millisecond'
   order by p.processed_at limit $2 for update skip locked
 ), pruned as (
   delete from ${names.processed} p using old
