@@ -58,6 +58,7 @@ export class RabbitmqTransport implements Transport {
         outcomes.set(event, this.#outcomeOf(await this.#send(channel, event, message), message.routingKey));
       });
       await untilAborted(Promise.all(confirming), signal, () => undefined);
+      // Of a network that is gone nobody tells; the heartbeat would notice it a minute later.
       if (isSilent(encodedBatch)) {
         this.#link.drop(channel);
         void channel.close();
