@@ -52,9 +52,10 @@ export class NatsTransport implements Transport {
         if (outcome !== undefined) outcomes.set(event, outcome);
       });
       await untilAborted(Promise.all(publishing), signal, () => undefined);
+      // Of a network that is gone nobody tells; the client itself would notice it minutes later.
       if (isSilent(encodedBatch)) {
         this.#link.drop(link);
-        void link.connection.close();
+        link.connection.close().catch(() => undefined); // it is of no use any more
       }
       return batch.map((event) => outcomes.get(event) ?? unanswered);
     });

@@ -58,6 +58,7 @@ export class RabbitmqTransport implements Transport {
       await untilAborted(Promise.all(confirming), signal, () => undefined);
       // RabbitMQ says that it blocks only when it is sent something, and reads that when it blocks no more.
       const isBlocked = channel.blockReason !== undefined;
+      // Of a network that is gone nobody tells; the heartbeat would notice it a minute later.
       if (!isBlocked && isSilent(encodedBatch)) {
         this.#link.drop(channel);
         void channel.close();
