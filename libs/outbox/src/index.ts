@@ -7,6 +7,7 @@ export type {
   OutboxModuleOptions,
   OutboxTableOptions,
   RouteOptions,
+  StartUpChecks,
 } from './config/index.js';
 export { type DispatchSummary, OutboxDispatcher } from './dispatch/index.js';
 export {

@@ -7,6 +7,7 @@ export type {
   OutboxModuleOptions,
   OutboxTableOptions,
   RouteOptions,
+  StartUpChecks,
 } from './module-options.js';
 export { wholeNumber } from './number-option.js';
 export { resolveOptions } from './resolve-options.js';

@@ -8,6 +8,7 @@ import type {
   DispatcherOptions,
   MigrateMode,
   OutboxTableOptions,
+  StartUpChecks,
 } from './module-options.js';
 
 export interface ResolvedDestination extends Required<Omit<DestinationOptions, 'transport'>> {
@@ -27,6 +28,7 @@ export interface ResolvedOptions {
   readonly schema: string;
   readonly tables: Required<OutboxTableOptions>;
   readonly migrate: MigrateMode;
+  readonly startUpChecks: StartUpChecks;
   readonly completion: Completion;
   readonly maxPayloadBytes: number;
   readonly preparesStatements: boolean;
