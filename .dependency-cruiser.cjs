@@ -15,6 +15,7 @@ const ROOMS = {
   inbox: ['store', 'transaction', 'config', 'event', 'errors', 'runtime'],
   dispatch: ['store', 'transports', 'config', 'event', 'errors', 'runtime'],
   ops: ['store', 'config', 'event', 'errors', 'runtime'],
+  cli: ['ops', 'inbox', 'store', 'config', 'event', 'errors', 'runtime'],
   testing: ['emit', 'inbox', 'dispatch', 'store', 'transports', 'config', 'transaction', 'event', 'errors', 'runtime'],
 };
 
@@ -78,6 +79,14 @@ module.exports = {
       comment: 'The root entry loads no transport, not even by a detour: each is a subpath of its own.',
       from: { path: `${SOURCE}[^/]+[.]ts$` },
       to: { path: `${SOURCE}transports/[^/]+/`, reachable: true },
+    },
+    {
+      name: 'root-entry-loads-no-argument-parser',
+      severity: 'error',
+      comment:
+        'An application does not load the command line: of cli/ the root entry knows the shape of the configuration file.',
+      from: { path: `${SOURCE}[^/]+[.]ts$` },
+      to: { path: '(^|node_modules/)commander(/|$)', reachable: true },
     },
     {
       name: 'only-declared-packages',

@@ -1,3 +1,4 @@
+export { defineOutboxConfig, type OutboxConfig, type OutboxConfigSource } from './cli/index.js';
 export type {
   Completion,
   DestinationOptions,
