@@ -18,6 +18,8 @@ export interface RecordedChangeOptions extends ChangeOptions {
 export interface Plan {
   /** A sentence: `Redrive 3 dead letters.` */
   readonly says: string;
+  /** What people look at before they decide. */
+  readonly details?: string;
   /** For machines, and what a dry run answers. */
   readonly data: object;
 }
@@ -33,8 +35,10 @@ export async function approved(
   terminal: Terminal,
   perform: () => Promise<Answer>,
 ): Promise<Answer> {
-  if (dryRun) return { data: { dryRun: true, ...plan.data }, text: `Would do: ${plan.says}` };
+  const details = plan.details === undefined ? '' : `${plan.details}\n\n`;
+  if (dryRun) return { data: { dryRun: true, ...plan.data }, text: `${details}Would do: ${plan.says}` };
   if (yes) return perform();
+  if (details !== '') terminal.say(details.trimEnd());
   if (!terminal.isInteractive) {
     throw new UsageError(`${plan.says} There is nobody to ask: say --yes to do it. Nothing was changed.`);
   }

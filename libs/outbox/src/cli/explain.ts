@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
-import { ConfigurationError, describeError, OutboxError, SchemaVersionError } from '../errors/index.js';
+import { ConfigurationError, describeError, OutboxError } from '../errors/index.js';
 import { CliError } from './cli-error.js';
 
 export interface Explanation {
@@ -14,9 +14,6 @@ export function explain(error: unknown): Explanation {
   // The parser has said what is wrong, or has shown the help that was asked for.
   if (error instanceof CommanderError) return { sentence: undefined, exitCode: error.exitCode === 0 ? 0 : 2 };
   if (error instanceof CliError) return { sentence: error.message, exitCode: error.exitCode };
-  if (error instanceof SchemaVersionError) {
-    return { sentence: `${error.message} Or run \`outbox migrate\`; --schema names another schema.`, exitCode: 1 };
-  }
   if (error instanceof ConfigurationError) return { sentence: error.message, exitCode: 2 };
   if (error instanceof OutboxError) return { sentence: `${error.message}${causeOf(error)}`, exitCode: 1 };
   return { sentence: `that failed: ${describeError(error)}. Run it with --verbose to see where.`, exitCode: 1 };

@@ -1,13 +1,14 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { type ResolvedOptions, resolveOptions, resolveSchema, resolveTables } from '../config/index.js';
 import { type ResolvedInboxOptions, resolveInboxOptions } from '../inbox/index.js';
+import { schemaVerdict } from '../ops/index.js';
 import {
-  ensureSchema,
   type InboxDatabase,
   inboxDatabaseOf,
   type OutboxNames,
   outboxComponent,
   outboxNames,
+  readVersion,
   type SchemaComponent,
 } from '../store/index.js';
 import { Failure, UsageError } from './cli-error.js';
@@ -81,7 +82,7 @@ export class Session {
     return inboxDatabaseOf(await this.dataSource(), place, { preparesStatements: false });
   }
 
-  /** @throws SchemaVersionError when the tables are not those of this library. */
+  /** @throws Failure when the tables are not those of this library. */
   async outbox(): Promise<OutboxServices> {
     if (this.services !== undefined) return this.services;
     if (this.config?.inbox !== undefined && this.config.outbox === undefined) {
@@ -91,15 +92,15 @@ export class Session {
     }
     const names = this.outboxNames;
     const dataSource = await this.postgres();
-    await ensureSchema(dataSource, outboxComponent(names), 'verify');
+    await requireTables(dataSource, outboxComponent(names));
     this.services = outboxServices(dataSource, names, this.outboxOptions, (text) => this.terminal.say(text));
     return this.services;
   }
 
-  /** @throws SchemaVersionError when the table is not that of this library. */
+  /** @throws Failure when the table is not that of this library. */
   async inbox(): Promise<InboxDatabase> {
     const database = await this.inboxDatabase();
-    await ensureSchema(await this.dataSource(), database.component, 'verify');
+    await requireTables(await this.dataSource(), database.component);
     return database;
   }
 
@@ -132,4 +133,9 @@ export class Session {
   private get chosenSchema(): { readonly schema?: string } {
     return this.given.schema === undefined ? {} : { schema: this.given.schema };
   }
+}
+
+async function requireTables(dataSource: DataSource, component: SchemaComponent): Promise<void> {
+  const { status, found, advice } = schemaVerdict(component, await readVersion(dataSource, component));
+  if (status === 'problem') throw new Failure(`${found}. ${advice} Name another schema with --schema.`);
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../errors/index.js';
-import { CHECKS, type ExaminedInbox, examine, examinedAt, type Finding } from '../../ops/index.js';
+import { diagnose, type ExaminedInbox, examinedAt, type Finding } from '../../ops/index.js';
 import { applicationPoolSize, resolveInboxNames } from '../../store/index.js';
 import type { Answer } from '../answer.js';
 import { addCommand, type Call, type Shelf } from '../command.js';
@@ -53,10 +53,7 @@ async function findingsOf(session: Session): Promise<readonly Finding[]> {
     inboxOptions && (await examinedInbox(session, inboxOptions)),
   );
   // Of the application, not of this command.
-  const checked = await examine(
-    { ...examined, applicationPoolSize: applicationPoolSize(session.connectionOptions) },
-    CHECKS,
-  );
+  const checked = await diagnose({ ...examined, applicationPoolSize: applicationPoolSize(session.connectionOptions) });
   return [...wrong, ...checked];
 }
 

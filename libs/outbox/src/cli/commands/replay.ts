@@ -44,8 +44,8 @@ async function replay({ session, options, args, terminal }: Call<ReplayCommandOp
   const preview = await services.replays.preview(filter);
   const total = preview.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) throw new Failure('no delivered event matches. Nothing was changed.');
-  const says = `${inWords(preview)}\n\nSend ${counted(total, 'delivery').replace('deliverys', 'deliveries')} again.`;
-  return approved({ says, data: { preview } }, options, terminal, async () => {
+  const says = `Send ${counted(total, 'event')} again.`;
+  return approved({ says, details: inWords(preview), data: { preview } }, options, terminal, async () => {
     const progress = progressOn(terminal, options);
     const queued = await services.replays.replay(filter, change, {
       ...givenOf({ perSecond, atMost }),

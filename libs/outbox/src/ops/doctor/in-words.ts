@@ -12,9 +12,8 @@ export function durationInWords(ms: number): string {
   return unit === 'ms' ? `${count} ms` : `${count} ${unit}s`;
 }
 
-/** `"a"`, or `"a" and 2 more`. */
+/** The first five, and how many more there are. */
 export function namesInWords(names: readonly string[]): string {
-  const shown = names.slice(0, 5).map((name) => JSON.stringify(name));
-  const hidden = names.length - shown.length;
-  return hidden === 0 ? shown.join(', ') : `${shown.join(', ')} and ${hidden} more`;
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }

@@ -14,10 +14,10 @@ import { retentionCheck } from './retention.js';
 import { servedRoutesCheck } from './served-routes.js';
 import { vacuumCheck } from './vacuum.js';
 
-/** In the order in which they are worth reading. */
-export const CHECKS: readonly Check[] = [
-  outboxSchemaCheck,
-  inboxSchemaCheck,
+export const SCHEMA_CHECKS: readonly Check[] = [outboxSchemaCheck, inboxSchemaCheck];
+
+/** Of tables that are there, in the order in which they are worth reading. */
+export const TABLE_CHECKS: readonly Check[] = [
   indexesCheck,
   leaseCheck,
   dedupeWindowCheck,
@@ -32,4 +32,4 @@ export const CHECKS: readonly Check[] = [
   durabilityCheck,
 ];
 
-export const START_UP_CHECKS: readonly Check[] = CHECKS.filter(({ isAtStart }) => isAtStart);
+export const START_UP_CHECKS: readonly Check[] = TABLE_CHECKS.filter(({ isAtStart }) => isAtStart);

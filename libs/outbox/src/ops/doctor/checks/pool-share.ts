@@ -13,7 +13,7 @@ export const poolShareCheck: Check = {
     const processes = Math.max(1, listening);
     const each = applicationPoolSize + dispatching;
     const mine = processes * each;
-    const sum = `${processes} process(es) × (${applicationPoolSize} of the application + ${dispatching} of the dispatcher) = ${mine} of ${allowed} connections; ${used} are used now`;
+    const sum = `${processes} ${processes === 1 ? 'process' : 'processes'} × (${applicationPoolSize} of the application + ${dispatching} of the dispatcher) = ${mine} of ${allowed} connections; ${used} are used now`;
     const advice = 'Lower the pool size or "dispatcher.poolSize", raise "max_connections", or put a pooler in between.';
     if (mine > allowed) return problem(`more than there are: ${sum}`, advice);
     if (Math.max(mine, used) > MUCH * allowed) return warning(`most of what there is: ${sum}`, advice);
