@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type DeadOrders, startDeadOrders } from './dead-orders.js';
-import { INBOX_CONFIG, ORDERS_CONFIG, outbox } from './outbox-cli.js';
+import { ORDERS_CONFIG, outboxHere as outbox, outbox as outboxProgram } from './outbox-cli.js';
 
 const BECAUSE = ['--reason', 'a test', '--yes'];
 const NO_SERVER = 'postgres://nobody:hidden@127.0.0.1:1/none';
@@ -94,7 +94,7 @@ describe('what is wrong with a call is said in a sentence, and changes nothing',
     ['no data source', 'export default { outbox: {} };', 'has no "dataSource"'],
     ['an unknown key', 'export default { dataSource: {}, outbocks: {} };', 'has "outbocks", which means nothing'],
     ['an error of its own', 'throw new Error("no such variable");', 'does not load: Error: no such variable'],
-    ['a syntax error', 'export default {', 'does not load: SyntaxError'],
+    ['a syntax error', 'export default {', 'does not load: '],
   ])('a configuration file with %s', async (name, content, sentence) => {
     const file = join(directory, `${name.replaceAll(' ', '-')}.mjs`);
     if (content !== undefined) await writeFile(file, content);
@@ -142,8 +142,7 @@ describe('what is wrong with a call is said in a sentence, and changes nothing',
     ['no age', ['retention', 'run', '--yes', '--url', NO_SERVER], 2, 'how old?'],
   ])('%s: %j', async (_, args, code, sentence) => {
     const before = await fingerprint();
-    const configured = args.includes('--url') ? [] : ['--config', ORDERS_CONFIG];
-    const result = await outbox([...args, ...(args.length > 1 ? configured : [])], { env: orders.env });
+    const result = await outbox(args, { env: orders.env });
     expect([result.code, result.out]).toEqual([code, '']);
     expect(result.err).toContain(sentence);
     expectSentence(result.err);
@@ -156,8 +155,28 @@ describe('what is wrong with a call is said in a sentence, and changes nothing',
     expect(err).toMatch(/^\s+at /m);
   });
 
+  it('the program itself says so too, to its caller', async () => {
+    const missing = await outboxProgram(['status', '--config', ORDERS_CONFIG], { env: { DATABASE_URL: empty.url } });
+    expect(missing).toMatchObject({ code: 1, out: '', err: expect.stringContaining('are missing') });
+    const wrong = await outboxProgram(['statsu']);
+    expect(wrong).toMatchObject({ code: 2, out: '', err: expect.stringContaining("unknown command 'statsu'") });
+  });
+
   it('what belongs to an outbox is not looked for where there is only an inbox', async () => {
-    const { code, err } = await outbox(['status', '--config', INBOX_CONFIG], { env: { DATABASE_URL: empty.url } });
+    const file = join(directory, 'inbox.mjs');
+    await writeFile(file, `export default { dataSource: { type: 'postgres' }, inbox: { allowUnsigned: true } };`);
+    const { code, err } = await outbox(['status', '--config', file, '--url', empty.url]);
     expect([code, err]).toEqual([1, expect.stringContaining('has an inbox and no outbox')]);
+  });
+
+  it('somebody at the terminal is asked, and no means no', async () => {
+    const args = ['dead-letters', 'discard', '--all', '--reason', 'a test'];
+    const no = await outbox(args, { env: orders.env, answers: false });
+    expect([no.code, no.out]).toEqual([1, '']);
+    expect(no.err).toContain(
+      'Discard 3 dead letters: they will never be delivered. Go on?\noutbox: Nothing was changed.',
+    );
+    const yes = await outbox(args, { env: orders.env, answers: true });
+    expect([yes.code, yes.out]).toEqual([0, '3 dead letters discarded.\n']);
   });
 });

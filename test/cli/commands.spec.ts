@@ -5,7 +5,7 @@ import { type CliResult, ORDERS_CONFIG, outbox } from './outbox-cli.js';
 
 const BECAUSE = ['--by', 'ada', '--reason', 'the address was mended'];
 
-describe('the program outbox', () => {
+describe('the program outbox', { timeout: 180_000 }, () => {
   let orders: DeadOrders;
   beforeEach(async () => {
     orders = await startDeadOrders();

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from '../../libs/outbox/src/cli/program.js';
 
 const PROGRAM = fileURLToPath(new URL('../../libs/outbox/dist/cli/main.js', import.meta.url));
 
@@ -29,5 +30,41 @@ export async function outbox(
   const closed = once(child, 'close');
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await closed) as [number | null];
+  return { code, out, err };
+}
+
+/** The same in this process, where a hundred calls cost little: everything but the program's two first lines. */
+export async function outboxHere(
+  args: readonly string[],
+  {
+    env = {},
+    cwd = process.cwd(),
+    answers,
+  }: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly cwd?: string;
+    /** Somebody is there, who says this to each question. */
+    readonly answers?: boolean;
+  } = {},
+): Promise<CliResult> {
+  let [out, err] = ['', ''];
+  const code = await runProgram(args, {
+    env,
+    workingDirectory: cwd,
+    isInteractive: answers !== undefined,
+    showsProgress: false,
+    signal: new AbortController().signal,
+    out: (written) => {
+      out += written;
+    },
+    say: (said) => {
+      err += `${said}\n`;
+    },
+    showProgress: () => undefined,
+    ask: async (question) => {
+      err += `${question}\n`;
+      return answers ?? false;
+    },
+  });
   return { code, out, err };
 }

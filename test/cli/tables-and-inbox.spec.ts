@@ -2,15 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type CliResult, INBOX_CONFIG, ORDERS_CONFIG, outbox } from './outbox-cli.js';
 
-const ORDER_STEP = JSON.stringify({
-  specversion: '1.0',
-  id: 'step-1',
-  source: '/orders',
-  type: 'order.step',
-  data: {},
-});
+const orderStep = (id: string): string =>
+  JSON.stringify({ specversion: '1.0', id, source: '/orders', type: 'order.step', data: {} });
 
-describe('the program outbox', () => {
+describe('the program outbox', { timeout: 120_000 }, () => {
   let database: TestDatabase;
   beforeEach(async () => {
     database = await createTestDatabase();
@@ -56,11 +51,11 @@ describe('the program outbox', () => {
     beforeEach(async () => {
       await run(INBOX_CONFIG, ['migrate', '--yes']);
       await database.query('create table effects (id int generated always as identity)');
-      for (const [id, body] of Object.entries({ 'step-1': ORDER_STEP, 'no event': '{}' })) {
+      for (const id of ['step-1', 'broken']) {
         await database.query(
-          `insert into processed_events_failed (consumer_name, message_id, last_error, parked_at, source, content_type, headers, body)
-           values ('shipping', $1, 'the handler failed', now(), 'queue orders', 'application/cloudevents+json', '{}', $2)`,
-          [id, Buffer.from(body)],
+          `insert into processed_events_failed (consumer_name, message_id, event_type, last_error, parked_at, source, content_type, headers, body)
+           values ('shipping', $1, 'order.step', 'the handler failed', now(), 'queue orders', 'application/cloudevents+json', '{}', $2)`,
+          [id, Buffer.from(orderStep(id))],
         );
       }
     });

@@ -3,10 +3,17 @@ import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EventPattern } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { defineOutboxConfig, Inbox, InboxModule, InboxTransaction } from 'nestjs-transactional-outbox';
+import {
+  defineOutboxConfig,
+  Inbox,
+  InboxEnvelope,
+  InboxModule,
+  InboxTransaction,
+  type ReceivedEvent,
+} from 'nestjs-transactional-outbox';
 import type { DataSourceOptions, EntityManager } from 'typeorm';
 
-// A configuration file of a consumer whose handler writes a row of `effects`; without APP it cannot be started.
+// A configuration file of a consumer whose handler writes a row of `effects` unless the event is called `broken`; without APP it cannot be started.
 
 const dataSource: DataSourceOptions = { type: 'postgres', url: process.env.DATABASE_URL ?? '' };
 const inbox = { allowUnsigned: true } as const;
@@ -14,8 +21,9 @@ const inbox = { allowUnsigned: true } as const;
 @Controller()
 class Shipping {
   @Inbox('shipping')
-  @EventPattern('order.step')
-  async onStep(@InboxTransaction() manager: EntityManager): Promise<void> {
+  @EventPattern<string[]>(['order.step'])
+  async onStep(@InboxEnvelope() event: ReceivedEvent, @InboxTransaction() manager: EntityManager): Promise<void> {
+    if (event.id === 'broken') throw new Error('still broken');
     await manager.query('insert into effects default values');
   }
 }
