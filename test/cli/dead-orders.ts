@@ -11,7 +11,7 @@ export interface DeadOrders {
 }
 
 /**
- * The sample application's destinations: `inventory` takes everything, `shipping` refuses everything until `mend()`. Three dead
+ * The sample application's destinations: `inventory` takes everything, `shipping` refuses everything. Three dead
  * letters, one of them before an event that waits, and four delivered events.
  */
 export async function startDeadOrders(): Promise<DeadOrders> {
