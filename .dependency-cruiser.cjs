@@ -16,6 +16,7 @@ const ROOMS = {
   inbox: ['store', 'transaction', 'config', 'telemetry', 'event', 'errors', 'runtime'],
   dispatch: ['store', 'transports', 'config', 'telemetry', 'event', 'errors', 'runtime'],
   ops: ['store', 'config', 'telemetry', 'event', 'errors', 'runtime'],
+  cli: ['ops', 'inbox', 'store', 'config', 'event', 'errors', 'runtime'],
   testing: [
     'emit',
     'inbox',
@@ -105,6 +106,14 @@ module.exports = {
       comment: 'The root entry loads no transport, not even by a detour: each is a subpath of its own.',
       from: { path: `${SOURCE}[^/]+[.]ts$` },
       to: { path: `${SOURCE}transports/[^/]+/`, reachable: true },
+    },
+    {
+      name: 'root-entry-loads-no-argument-parser',
+      severity: 'error',
+      comment:
+        'An application does not load the command line: of cli/ the root entry knows the shape of the configuration file.',
+      from: { path: `${SOURCE}[^/]+[.]ts$` },
+      to: { path: '(^|node_modules/)commander(/|$)', reachable: true },
     },
     {
       name: 'only-declared-packages',

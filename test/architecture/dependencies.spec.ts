@@ -21,6 +21,7 @@ const PLANTED: Readonly<Record<string, Sources>> = {
   'room-inbox': { 'inbox/planted.ts': importing('../transports/index.js') },
   'room-dispatch': { 'dispatch/planted.ts': importing('../transaction/index.js') },
   'room-ops': { 'ops/planted.ts': importing('../dispatch/index.js') },
+  'room-cli': { 'cli/planted.ts': importing('../dispatch/index.js') },
   'room-testing': { 'testing/planted.ts': importing('../ops/index.js') },
   'optional-client-only-in-its-transport-http': { 'transports/kafka/index.ts': importing('undici') },
   'optional-client-only-in-its-transport-kafka': { 'transports/http/planted.ts': importing('kafkajs') },
@@ -40,6 +41,11 @@ const PLANTED: Readonly<Record<string, Sources>> = {
   'root-entry-imports-no-transport-folder': {
     'inbox.module.ts': importing('./transports/index.js'),
     'transports/index.ts': importing('./http/index.js'),
+  },
+  'root-entry-loads-no-argument-parser': {
+    'index.ts': importing('./cli/index.js'),
+    'cli/index.ts': importing('./program.js'),
+    'cli/program.ts': importing('commander'),
   },
   'only-declared-packages': { 'store/planted.ts': importing('undeclared-package') },
 };
@@ -61,6 +67,7 @@ describe('dependency table', () => {
       'store/sql/claim.sql.ts': 'export const sql = 1;\n',
       'store/planted.ts': importing('./sql/claim.sql.js', '../transaction/index.js', 'node:crypto'),
       'testing/planted.ts': importing('../transports/memory/index.js', '../dispatch/index.js'),
+      'cli/main.ts': importing('commander', '../ops/index.js', '../inbox/index.js'),
     };
     expect(describeViolations(await withPlantedTree(allowed, cruiseSources))).toEqual([]);
   });

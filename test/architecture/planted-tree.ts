@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 export type Sources = Readonly<Record<string, string>>;
 
 const ROOMS =
-  'errors runtime transaction event telemetry transports config store emit inbox dispatch ops testing transports/http transports/memory';
+  'errors runtime transaction event telemetry transports config store emit inbox dispatch ops cli testing transports/http transports/memory';
 
 const CLIENTS =
-  'undici kafkajs amqplib amqp-connection-manager ioredis @nats-io/jetstream @aws-sdk/client-sqs @nestjs/terminus';
+  'undici kafkajs amqplib amqp-connection-manager ioredis @nats-io/jetstream @aws-sdk/client-sqs @nestjs/terminus commander';
 
 /** The house without furniture: every room has an index, the root entry is there, and the packages can be found. */
 const EMPTY_HOUSE: Sources = {

@@ -15,6 +15,7 @@ export async function outboxOptions(environment: Environment) {
       { events: [OrderPlaced, OrderPaid, OrderCancelled], to: ['shipping'] },
       { events: [OrderPlaced, OrderCancelled], to: ['inventory'] },
     ],
+    retention: { deliveredForMs: 30 * 24 * 3_600_000 },
     dispatcher: { enabled: environment.ROLE !== 'api' },
   } satisfies OutboxModuleOptions;
 }

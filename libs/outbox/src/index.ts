@@ -1,3 +1,4 @@
+export { defineOutboxConfig, type OutboxConfig, type OutboxConfigSource } from './cli/index.js';
 export type {
   Completion,
   DestinationOptions,
@@ -8,6 +9,7 @@ export type {
   OutboxRetentionOptions,
   OutboxTableOptions,
   RouteOptions,
+  StartUpChecks,
 } from './config/index.js';
 export { type DispatchSummary, OutboxDispatcher } from './dispatch/index.js';
 export {

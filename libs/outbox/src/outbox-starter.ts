@@ -1,6 +1,7 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { ResolvedOptions } from './config/index.js';
+import { checkAtStart, examinedAt } from './ops/index.js';
 import { ensureSchema, type OutboxNames, outboxComponent, ownTables } from './store/index.js';
 
 /** Owns the tables for the life of the application and makes sure, at its start, that they fit this library. */
@@ -20,6 +21,7 @@ export class OutboxStarter implements OnModuleInit, OnApplicationShutdown {
 
   async onModuleInit(): Promise<void> {
     await ensureSchema(this.dataSource, outboxComponent(this.names), this.options.migrate);
+    await checkAtStart(examinedAt(this.dataSource, { names: this.names, options: this.options }), this.options);
   }
 
   onApplicationShutdown(): void {

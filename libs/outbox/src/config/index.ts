@@ -8,6 +8,7 @@ export type {
   OutboxRetentionOptions,
   OutboxTableOptions,
   RouteOptions,
+  StartUpChecks,
 } from './module-options.js';
 export { wholeNumber } from './number-option.js';
 export { resolveOptions } from './resolve-options.js';

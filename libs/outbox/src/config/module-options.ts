@@ -10,6 +10,9 @@ export type Completion = 'delete' | 'keep' | 'archive';
 /** `verify` refuses to start on another schema version, `auto` brings it up to date, `off` does not look. */
 export type MigrateMode = 'verify' | 'auto' | 'off';
 
+/** `warn` logs what is wrong, `refuse` does not start with a problem, `off` does not look. */
+export type StartUpChecks = 'warn' | 'refuse' | 'off';
+
 /** Names of the tables, unquoted; any text that PostgreSQL takes as an identifier (63 bytes). */
 export interface OutboxTableOptions {
   /** Default `outbox_event`. */
@@ -117,6 +120,11 @@ export interface OutboxModuleOptions {
   readonly tables?: OutboxTableOptions;
   /** Default `verify`. */
   readonly migrate?: MigrateMode;
+  /**
+   * At start, a look at the live database by those checks of `outbox doctor` that take a millisecond each: leases, indexes,
+   * partitions, connections, clocks, vacuum, orphans. Default `warn`.
+   */
+  readonly startUpChecks?: StartUpChecks;
   /** Default `delete`. */
   readonly completion?: Completion;
   /** Largest payload as JSON text in UTF-8; default 1 MiB. */

@@ -33,6 +33,7 @@ export function resolveOptions(options: OutboxModuleOptions): ResolvedOptions {
     schema: resolveSchema(options.schema),
     tables: resolveTables(options.tables),
     migrate: oneOf('migrate', options.migrate ?? 'verify', ['verify', 'auto', 'off']),
+    startUpChecks: oneOf('startUpChecks', options.startUpChecks ?? 'warn', ['warn', 'refuse', 'off']),
     completion: oneOf('completion', options.completion ?? 'delete', ['delete', 'keep', 'archive']),
     maxPayloadBytes: wholeNumber(
       'maxPayloadBytes',

@@ -9,6 +9,7 @@ import type {
   MigrateMode,
   OutboxRetentionOptions,
   OutboxTableOptions,
+  StartUpChecks,
 } from './module-options.js';
 
 export interface ResolvedDestination extends Required<Omit<DestinationOptions, 'transport'>> {
@@ -33,6 +34,7 @@ export interface ResolvedOptions {
   readonly schema: string;
   readonly tables: Required<OutboxTableOptions>;
   readonly migrate: MigrateMode;
+  readonly startUpChecks: StartUpChecks;
   readonly completion: Completion;
   readonly maxPayloadBytes: number;
   readonly preparesStatements: boolean;

@@ -21,6 +21,7 @@ export interface ResolvedInboxOptions {
   readonly retryAfterSeconds: number;
   readonly dedupeWindowMs: number;
   readonly retention: ResolvedInboxRetention | undefined;
+  readonly longestRedeliveryMs: number;
   readonly preparesStatements: boolean;
   readonly isolation: IsolationLevel | undefined;
   readonly currentManager: CurrentManager | undefined;
@@ -59,7 +60,7 @@ export function resolveInboxOptions(options: InboxModuleOptions): ResolvedInboxO
     redeliveryBaseMs: number(options, 'redeliveryBaseMs', 1000, 1, HOUR_SECONDS * 1000),
     redeliveryCapMs: number(options, 'redeliveryCapMs', 60_000, 1, 24 * HOUR_SECONDS * 1000),
     retryAfterSeconds: number(options, 'retryAfterSeconds', 5, 1, 24 * HOUR_SECONDS),
-    dedupeWindowMs: resolveDedupeWindow(options),
+    ...resolveDedupeWindow(options),
     retention: resolveRetention(options.retention),
     preparesStatements: options.preparedStatements ?? true,
     isolation: options.isolation,
@@ -78,10 +79,12 @@ function resolveRetention(options: InboxRetentionOptions | undefined): ResolvedI
 }
 
 /** A record that is gone before the last redelivery is an event that is applied twice. */
-function resolveDedupeWindow(options: InboxModuleOptions): number {
+function resolveDedupeWindow(
+  options: InboxModuleOptions,
+): Pick<ResolvedInboxOptions, 'dedupeWindowMs' | 'longestRedeliveryMs'> {
   const dedupeWindowMs = number(options, 'dedupeWindowMs', 30 * DAY_MS, 1, 3650 * DAY_MS);
   const longestRedeliveryMs = number(options, 'longestRedeliveryMs', 14 * DAY_MS, 0, 3650 * DAY_MS);
-  if (dedupeWindowMs > longestRedeliveryMs) return dedupeWindowMs;
+  if (dedupeWindowMs > longestRedeliveryMs) return { dedupeWindowMs, longestRedeliveryMs };
   throw new ConfigurationError(
     `"dedupeWindowMs" (${dedupeWindowMs}) must be longer than "longestRedeliveryMs" (${longestRedeliveryMs}): an event that is delivered again after its record is gone would be applied twice.`,
   );

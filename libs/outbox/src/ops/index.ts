@@ -3,6 +3,17 @@ export { BlockedKeyService } from './blocked-key.service.js';
 export { DeadLetterService, type RedriveOptions } from './dead-letter.service.js';
 export { DestinationService } from './destination.service.js';
 export {
+  checkAtStart,
+  diagnose,
+  durationInWords,
+  type Examined,
+  type ExaminedInbox,
+  type ExaminedOutbox,
+  examinedAt,
+  type Finding,
+  schemaVerdict,
+} from './doctor/index.js';
+export {
   type DestinationHealth,
   type HealthStatus,
   type HealthThresholds,

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { SqlClient, SqlRow } from './sql-client.js';
 
 interface PgPool {
@@ -17,4 +17,13 @@ export class ApplicationPool implements SqlClient {
     const { master } = this.dataSource.driver as unknown as { master: PgPool };
     return master.query(text, [...values]);
   }
+}
+
+/** What pg-pool takes when nobody says otherwise. */
+const DEFAULT_POOL_SIZE = 10;
+
+/** Most connections that the application's own pool opens. */
+export function applicationPoolSize(options: DataSourceOptions): number {
+  const { poolSize, extra } = options as { readonly poolSize?: number; readonly extra?: { readonly max?: number } };
+  return extra?.max ?? poolSize ?? DEFAULT_POOL_SIZE;
 }

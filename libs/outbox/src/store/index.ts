@@ -1,9 +1,10 @@
-export { ApplicationPool } from './application-pool.js';
+export { ApplicationPool, applicationPoolSize } from './application-pool.js';
 export type { BacklogStore, DestinationBacklog } from './backlog-store.js';
 export type { BlockedKey, BlockedKeyFilter, BlockedKeyStore } from './blocked-key-store.js';
 export type { BreakerStore, TripRequest } from './breaker-store.js';
 export { type InboxDatabase, inboxDatabaseOf } from './choose-inbox-database.js';
 export { DataSourceClient } from './data-source-client.js';
+export { DatabaseInspection, type IndexState } from './database-inspection.js';
 export type {
   AttemptRecord,
   DeadLetter,
@@ -37,6 +38,7 @@ export type {
 } from './failed-message-store.js';
 export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
 export type { ChangedDeliveries, ManualChange } from './manual-change.js';
+export type { SchemaVersion } from './migrations/apply-step.js';
 export { inboxComponent } from './migrations/inbox-component.js';
 export {
   type InboxMigrationOptions,
@@ -46,8 +48,9 @@ export {
   resolveInboxNames,
 } from './migrations/inbox-schema.js';
 export { outboxComponent } from './migrations/outbox-component.js';
-export { ensureSchema } from './migrations/schema-guard.js';
-export { type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
+export { latestVersion, type SchemaComponent } from './migrations/schema-component.js';
+export { ensureSchema, migrate, readVersion } from './migrations/schema-guard.js';
+export { componentSql, type OutboxSchemaOptions, outboxSchemaSql } from './migrations/schema-sql.js';
 export { type MigrationClass, outboxMigrations } from './migrations/typeorm-migrations.js';
 export { outboxWakeUpTriggerDownSql, outboxWakeUpTriggerSql } from './migrations/wake-up-trigger.js';
 export { type Operation, type OperationStore, PostgresOperationStore } from './operation-store.js';

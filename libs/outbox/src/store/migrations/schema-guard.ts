@@ -46,7 +46,8 @@ export async function migrate(dataSource: DataSource, component: SchemaComponent
   }
 }
 
-function readVersion(dataSource: DataSource, component: SchemaComponent): Promise<SchemaVersion> {
+/** Zero when the tables are not there. Changes nothing. */
+export function readVersion(dataSource: DataSource, component: SchemaComponent): Promise<SchemaVersion> {
   return outsideTransaction(() => versionIn(dataSource, component));
 }
 

@@ -1,0 +1,1 @@
+export { defineOutboxConfig, type OutboxConfig, type OutboxConfigSource } from './configuration/outbox-config.js';
