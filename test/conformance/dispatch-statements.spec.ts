@@ -39,10 +39,13 @@ async function allStatements(): Promise<Statement[]> {
   for (const file of await readdir(SQL_FOLDER)) {
     const module: Record<string, unknown> = await import(new URL(file, SQL_FOLDER).href);
     const made = Object.entries(module).flatMap(([name, value]) =>
-      // Every function of this folder takes the names, and a completion at most, and answers a text.
+      // Every function of this folder takes the names, and a completion at most, and answers a text; where it may be
+      // told another table, it takes one of the names by itself. What needs no names is a text.
       typeof value === 'function' && !name.includes('OnSqlite')
         ? textsOf(name, value as (...args: unknown[]) => unknown)
-        : [],
+        : typeof value === 'string' && name.endsWith('_SQL')
+          ? [{ name, text: value }]
+          : [],
     );
     if (made.length === 0) throw new Error(`${file} makes no statement`);
     statements.push(...made);

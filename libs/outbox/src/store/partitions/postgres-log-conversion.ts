@@ -1,28 +1,26 @@
 import { ConfigurationError } from '../../errors/index.js';
 import { CARRY_OVER_SQL } from '../sql/carry-over.sql.js';
-import {
-  attachLegacySql,
-  createDefaultSql,
-  EMPTY_SEARCH_PATH_SQL,
-  findOtherIdSql,
-  isEmptySql,
-  lockLogSql,
-  promiseBoundSql,
-  proveBoundSql,
-  READ_PROMISE_SQL,
-  replaceLogSql,
-  withdrawBoundSql,
-} from '../sql/convert-log.sql.js';
-import { dropPartitionSql } from '../sql/drop-partition.sql.js';
+import { findOtherIdSql, isEmptySql, READ_PROMISE_SQL } from '../sql/convert-log.sql.js';
 import { LOG_OBSTACLES_SQL } from '../sql/log-obstacles.sql.js';
 import { TAKE_OVER_OWNER_SQL } from '../sql/make-partition.sql.js';
 import type { SqlClient, SqlRow } from '../sql-client.js';
 import { sqlStateOf } from '../sql-state.js';
 import type { OutboxNames } from '../table-names.js';
 import type { Turn, Turns } from '../turns.js';
+import {
+  attachLegacySql,
+  createDefaultSql,
+  EMPTY_SEARCH_PATH_SQL,
+  lockLogSql,
+  promiseBoundSql,
+  proveBoundSql,
+  replaceLogSql,
+  withdrawBoundSql,
+} from './conversion-ddl.js';
 import { lowestIdAt } from './event-day.js';
 import { readLogLayout } from './log-layout.js';
 import { longHolder } from './long-holder.js';
+import { dropPartitionSql } from './partition-ddl.js';
 import type { LogConversion, Promised, Swap } from './partition-store.js';
 
 const CHECK_VIOLATION = '23514';
@@ -92,7 +90,7 @@ export class PostgresLogConversion implements LogConversion {
       await client.query(EMPTY_SEARCH_PATH_SQL, []);
       const { rows: carriedOver } = await client.query(CARRY_OVER_SQL, [names.event, legacy]);
       await inOrder(client, replaceLogSql(names, legacy, names.index('event', 'legacy')));
-      const { rows } = await client.query(isEmptySql(legacy), []);
+      const { rows } = await client.query(isEmptySql(names, legacy), []);
       const isEmpty = rows[0]?.is_empty === true;
       if (!isEmpty) await inOrder(client, attachLegacySql(names, legacy, untilId));
       const rest = names.table(names.partition('default'));

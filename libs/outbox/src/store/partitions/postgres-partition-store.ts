@@ -1,19 +1,19 @@
 import { countPartitionContentsSql } from '../sql/count-partition-contents.sql.js';
-import { dropPartitionSql, lockPartitionSql, mustPartitionStaySql } from '../sql/drop-partition.sql.js';
-import {
-  attachPartitionSql,
-  countInDefaultSql,
-  createPartitionSql,
-  lockDefaultSql,
-  moveFromDefaultSql,
-  TAKE_OVER_OWNER_SQL,
-} from '../sql/make-partition.sql.js';
+import { mustPartitionStaySql } from '../sql/drop-partition.sql.js';
+import { countInDefaultSql, moveFromDefaultSql, TAKE_OVER_OWNER_SQL } from '../sql/make-partition.sql.js';
 import type { SqlClient } from '../sql-client.js';
 import type { OutboxNames } from '../table-names.js';
 import type { Turn, Turns } from '../turns.js';
 import { DAY_MS, dayName, lowestIdAt } from './event-day.js';
 import { coversDay, type LogLayout, type LogPartition, readLogLayout } from './log-layout.js';
 import { longHolder } from './long-holder.js';
+import {
+  attachPartitionSql,
+  createPartitionSql,
+  dropPartitionSql,
+  lockDefaultSql,
+  lockPartitionSql,
+} from './partition-ddl.js';
 import type { DroppedPartition, MadeDay, PartitionContents, PartitionStore } from './partition-store.js';
 
 /** To move them takes some tenths of a second, in which whoever stores into the default partition waits. */
@@ -82,14 +82,14 @@ export class PostgresPartitionStore implements PartitionStore {
   }
 
   private async countIn(client: SqlClient, table: string, fromId: string, toId: string): Promise<number> {
-    const { rows } = await client.query(countInDefaultSql(table), [fromId, toId, MOST_MOVED + 1]);
+    const { rows } = await client.query(countInDefaultSql(this.names, table), [fromId, toId, MOST_MOVED + 1]);
     return Number(rows[0]?.present);
   }
 
   /** The lock comes first: what is stored there between the move and the attaching would make that fail. */
   private async move(client: SqlClient, from: string, to: string, fromId: string, toId: string): Promise<number> {
     await client.query(lockDefaultSql(from), []);
-    const { rows } = await client.query(moveFromDefaultSql(from, to), [fromId, toId]);
+    const { rows } = await client.query(moveFromDefaultSql(this.names, from, to), [fromId, toId]);
     return Number(rows[0]?.moved);
   }
 

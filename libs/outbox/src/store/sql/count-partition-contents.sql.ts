@@ -5,7 +5,7 @@ import type { OutboxNames } from '../table-names.js';
  * PartitionContents. Locks nothing. Rides `…_event` (event_id, destination) of the delivery queue and, in the partition,
  * the BRIN index on created_at; reads the archive as a whole.
  */
-export function countPartitionContentsSql(names: OutboxNames, partition: string): string {
+export function countPartitionContentsSql(names: OutboxNames, partition = names.event): string {
   return `select
   count(*) filter (where d.status = 0)::int as undelivered,
   count(*) filter (where d.status = 1)::int as dead_letters,

@@ -1,20 +1,10 @@
 import type { OutboxNames } from '../table-names.js';
 
-/** In the order in which every other statement takes them, so that nobody waits for us while we wait for them. */
-export function lockPartitionSql(names: OutboxNames, partition: string): string {
-  return `lock table only ${names.event}, only ${partition} in access exclusive mode`;
-}
-
 /**
  * Whether something of the events with ids from $1 up to $2 has to stay for $3 ms. To be asked under the lock: whoever
  * was about to write a delivery of such an event has done so by then, or must wait and will not find the event.
  */
-export function mustPartitionStaySql(names: OutboxNames, partition: string): string {
+export function mustPartitionStaySql(names: OutboxNames, partition = names.event): string {
   return `select exists (select from ${names.delivery} d where d.event_id >= $1 and d.event_id < $2)
   or exists (select from ${partition} e where e.created_at >= now() - $3 * interval '1 millisecond') as must_stay`;
-}
-
-/** Needs the locks of `lockPartitionSql`. */
-export function dropPartitionSql(partition: string): string {
-  return `drop table ${partition}`;
 }

@@ -28,7 +28,7 @@ select ((select count(*) from kept) + (select count(*) from archived))::int as p
  * Goes on behind the place $3, so that a batch does not read again what those before it left dead; rides the BRIN index
  * on created_at or that place, whichever leaves fewer pages. No place means that nothing was left behind $3.
  */
-export function pruneEventsSql(names: OutboxNames, table: string): string {
+export function pruneEventsSql(names: OutboxNames, table = names.event): string {
   return `with old as materialized (
   select e.id, e.ctid as place from ${table} e
   where e.created_at < now() - $1 * interval '1 millisecond' and e.ctid > $3::tid
