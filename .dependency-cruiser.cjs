@@ -14,7 +14,7 @@ const ROOMS = {
   emit: ['store', 'transaction', 'config', 'event', 'errors', 'runtime'],
   inbox: ['store', 'transaction', 'config', 'event', 'errors', 'runtime'],
   dispatch: ['store', 'transports', 'config', 'event', 'errors', 'runtime'],
-  ops: ['store', 'config', 'event', 'errors', 'runtime'],
+  ops: ['inbox', 'store', 'config', 'event', 'errors', 'runtime'],
   testing: ['emit', 'inbox', 'dispatch', 'store', 'transports', 'config', 'transaction', 'event', 'errors', 'runtime'],
 };
 
@@ -78,6 +78,13 @@ module.exports = {
       comment: 'The root entry loads no transport, not even by a detour: each is a subpath of its own.',
       from: { path: `${SOURCE}[^/]+[.]ts$` },
       to: { path: `${SOURCE}transports/[^/]+/`, reachable: true },
+    },
+    {
+      name: 'root-entry-imports-no-dashboard',
+      severity: 'error',
+      comment: 'Who does not mount the page does not load it: it is a subpath of its own.',
+      from: { path: `${SOURCE}[^/]+[.]ts$` },
+      to: { path: `${SOURCE}ops/dashboard/`, reachable: true },
     },
     {
       name: 'only-declared-packages',

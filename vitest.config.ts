@@ -24,6 +24,7 @@ export default defineConfig({
         find: /^nestjs-transactional-outbox\/testing\/transport-contract$/,
         replacement: source('outbox/src/testing/transport-contract/index.ts'),
       },
+      { find: /^nestjs-transactional-outbox\/dashboard$/, replacement: source('outbox/src/ops/dashboard/index.ts') },
       { find: /^nestjs-transactional-outbox\/testing$/, replacement: source('outbox/src/testing/index.ts') },
       { find: /^nestjs-transactional-outbox$/, replacement: source('outbox/src/index.ts') },
       { find: /^order-events$/, replacement: source('order-events/src/index.ts') },

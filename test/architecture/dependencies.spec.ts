@@ -39,6 +39,11 @@ const PLANTED: Readonly<Record<string, Sources>> = {
     'inbox.module.ts': importing('./transports/index.js'),
     'transports/index.ts': importing('./http/index.js'),
   },
+  'root-entry-imports-no-dashboard': {
+    'outbox.module.ts': importing('./ops/index.js'),
+    'ops/index.ts': importing('./dashboard/index.js'),
+    'ops/dashboard/index.ts': 'export const page = 1;\n',
+  },
   'only-declared-packages': { 'store/planted.ts': importing('undeclared-package') },
 };
 

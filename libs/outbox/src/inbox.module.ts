@@ -23,6 +23,7 @@ import {
   HandlerCaller,
   HttpProtocol,
   type InboundProtocol,
+  InboxBacklogService,
   InboxEntrance,
   InboxHandlers,
   type InboxModuleExtras,
@@ -80,7 +81,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     global: isGlobal,
     imports: [...(definition.imports ?? []), DiscoveryModule],
     providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
-    exports: [InboxService, InboxRetentionService, ParkedMessageService].map((service) =>
+    exports: [InboxService, InboxBacklogService, InboxRetentionService, ParkedMessageService].map((service) =>
       outboxToken(service, dataSource),
     ),
   }))
@@ -143,6 +144,11 @@ function providersFor(dataSource: InjectionToken): Provider[] {
       useFactory: ({ retention, failed }: InboxDatabase, { dedupeWindowMs }: ResolvedInboxOptions) =>
         new InboxRetentionService(retention, failed, dedupeWindowMs),
       inject: [DATABASE, OPTIONS],
+    },
+    {
+      provide: outboxToken(InboxBacklogService, dataSource),
+      useFactory: ({ backlog }: InboxDatabase) => new InboxBacklogService(backlog),
+      inject: [DATABASE],
     },
     {
       provide: InboxHandlers,

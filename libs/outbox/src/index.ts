@@ -48,6 +48,7 @@ export {
 export {
   CloudEventDeserializer,
   Inbox,
+  InboxBacklogService,
   InboxConsumer,
   type InboxConsumerOptions,
   InboxEnvelope,
@@ -84,6 +85,7 @@ export {
   type AttemptRecord,
   type BlockedKey,
   type BlockedKeyFilter,
+  type ConsumerBacklog,
   type DeadLetter,
   type DeadLetterDetails,
   type DeadLetterFilter,

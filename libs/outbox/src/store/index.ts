@@ -35,6 +35,7 @@ export type {
   ParkedMessageFilter,
   RawMessage,
 } from './failed-message-store.js';
+export type { ConsumerBacklog, InboxBacklogStore } from './inbox-backlog-store.js';
 export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
 export type { ChangedDeliveries, ManualChange } from './manual-change.js';
 export { inboxComponent } from './migrations/inbox-component.js';
