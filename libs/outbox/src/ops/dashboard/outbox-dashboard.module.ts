@@ -26,6 +26,7 @@ import { resolveDashboardOptions } from './resolve-dashboard-options.js';
  * OutboxModule, shows an InboxModule where there is one, and asks nobody but the application.
  */
 @Module({})
+// biome-ignore lint/complexity/noStaticOnlyClass: Nest knows a module by its class.
 export class OutboxDashboardModule {
   /** @throws ConfigurationError without a guard outside of development, and for options that make no sense. */
   static forRoot(options: OutboxDashboardOptions): DynamicModule {
