@@ -3,6 +3,8 @@ import { el, setText, svg } from './dom.js';
 const WIDTH = 300;
 const HEIGHT = 44;
 const SHORTEST_MS = 300_000;
+/** As many as there are dots to tell them apart. */
+const MOST_POINTS = 150;
 
 /** A small curve over time with its highest value; a gap is where nothing is known. */
 export class Chart {
@@ -42,7 +44,7 @@ export class Chart {
     const from = Math.min(points[0]?.[0] ?? nowMs, nowMs - SHORTEST_MS);
     const highest = Math.max(0, ...known.map(([, value]) => value));
     setText(this.#now, nowText);
-    setText(this.#highest, known.length === 0 ? 'no figures yet' : `highest ${this.#describe(highest)}`);
+    setText(this.#highest, known.length === 0 ? 'no figures yet' : `peak ${this.#describe(highest)}`);
     setText(this.#since, `last ${Math.round((nowMs - from) / 60_000)} min`);
     this.#drawing.setAttribute(
       'aria-label',
@@ -52,10 +54,21 @@ export class Chart {
       ((atMs - from) / (nowMs - from)) * WIDTH,
       HEIGHT - 2 - (highest === 0 ? 0 : (value / highest) * (HEIGHT - 6)),
     ];
-    const runs = runsOf(points).map((run) => run.map(place));
+    const runs = runsOf(thinned(points)).map((run) => run.map(place));
     this.#line.setAttribute('d', runs.map(lineOf).join(''));
     this.#area.setAttribute('d', runs.map(areaOf).join(''));
   }
+}
+
+/** Of neighbours only the highest: a peak must not get lost. */
+function thinned(points) {
+  const size = Math.ceil(points.length / MOST_POINTS);
+  if (size < 2) return points;
+  const groups = [];
+  for (let from = 0; from < points.length; from += size) groups.push(points.slice(from, from + size));
+  return groups.map((group) =>
+    group.reduce((highest, point) => ((point[1] ?? -1) > (highest[1] ?? -1) ? point : highest)),
+  );
 }
 
 /** Stretches without a gap. */

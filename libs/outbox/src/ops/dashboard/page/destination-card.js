@@ -49,10 +49,10 @@ export class DestinationCard {
         'dl',
         { class: 'figures' },
         number('pending', 'Waiting'),
-        number('retrying', 'of these, retrying'),
+        number('retrying', 'Retrying'),
         number('processing', 'Under way'),
         number('expiredLeases', 'Lease lost'),
-        number('dead', 'Dead letters'),
+        number('dead', 'Dead'),
       ),
     );
   }

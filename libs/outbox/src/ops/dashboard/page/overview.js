@@ -2,7 +2,7 @@ import { get } from './api.js';
 import { DestinationCard } from './destination-card.js';
 import { setText } from './dom.js';
 import { headline } from './sentences.js';
-import { drawSign } from './signs.js';
+import { drawSign, WORST_FIRST } from './signs.js';
 import { state } from './state.js';
 import { nothing } from './table.js';
 
@@ -43,8 +43,9 @@ export class Overview {
   }
 
   #showCards(destinations, nowMs) {
-    const names = destinations.map(({ name }) => name);
     const place = document.getElementById('destinations');
+    // Cards that move would take the focus away from whoever is on one of them.
+    const names = place.contains(document.activeElement) ? this.#namesAsBefore(destinations) : worstFirst(destinations);
     if (names.join('\n') !== [...this.#cards.keys()].join('\n')) {
       this.#cards = new Map(
         names.map((name) => [name, this.#cards.get(name) ?? new DestinationCard(name, this.#onDone)]),
@@ -56,4 +57,15 @@ export class Overview {
     }
     for (const figures of destinations) this.#cards.get(figures.name).show(figures, this.#samples, nowMs);
   }
+
+  #namesAsBefore(destinations) {
+    const names = destinations.map(({ name }) => name);
+    const known = [...this.#cards.keys()].filter((name) => names.includes(name));
+    return [...known, ...names.filter((name) => !known.includes(name))];
+  }
+}
+
+function worstFirst(destinations) {
+  const urgency = ({ status }) => WORST_FIRST.indexOf(status);
+  return destinations.toSorted((one, other) => urgency(one) - urgency(other)).map(({ name }) => name);
 }

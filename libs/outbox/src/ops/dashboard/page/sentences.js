@@ -30,7 +30,7 @@ export function headline(destinations) {
 }
 
 /** Why a destination is in its state, and what to do. */
-export function because(destination, laggingNote) {
+export function because(destination) {
   const { status, pause, failures, error, resumeAt, progressedAt, pending, processing, expiredLeases } = destination;
   const last = progressedAt === undefined ? 'nothing was delivered yet' : `last delivery ${ago(progressedAt)}`;
   switch (status) {
@@ -41,11 +41,11 @@ export function because(destination, laggingNote) {
     case 'stopped':
       return `${several(pending + expiredLeases, 'event')} wait and nobody takes them; ${last}. Does a dispatcher run?`;
     case 'lagging':
-      return laggingNote ?? `More comes than goes, or events wait for a retry; ${last}.`;
+      return `More comes than goes, or events wait for a retry; ${last}.`;
     default:
       if (pending + processing === 0)
         return progressedAt === undefined ? 'Nothing to deliver yet.' : `Nothing waits; ${last}.`;
-      return `Under way; ${last}.`;
+      return `${several(pending + processing, 'event')} on the way; ${last}.`;
   }
 }
 
