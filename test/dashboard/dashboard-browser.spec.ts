@@ -9,6 +9,7 @@ import {
   card,
   confirm,
   focusedName,
+  lookAgain,
   type OpenOptions,
   type OpenPage,
   openPage,
@@ -19,7 +20,9 @@ import { type DashboardApp, startDashboardApp } from './dashboard-app.js';
 
 describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
   let browser: Browser;
+  let tab: Page;
   let app: DashboardApp;
+  /** What this test has opened, oldest first. */
   let opened: OpenPage[] = [];
 
   beforeAll(async () => {
@@ -31,17 +34,19 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
         dashboard: { sampleEveryMs: 200 },
       }),
     ]);
+    tab = await browser.newPage();
   });
   beforeEach(async () => {
     await app.database.query(
       'truncate outbox_event, outbox_delivery, outbox_delivery_operation, processed_events_failed',
     );
-    await app.database.query('delete from outbox_destination');
+    await app.database.query(
+      "update outbox_destination set failures = 0, resume_at = 'epoch', last_error = null, paused_at = null",
+    );
     await app.dispatcher.drain();
   });
   afterEach(async () => {
     const faults = opened.flatMap((one) => one.faults);
-    for (const one of opened) await one.close();
     opened = [];
     expect(faults).toEqual([]);
   });
@@ -51,9 +56,9 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
   });
 
   const open = async (options: OpenOptions = {}, from = app): Promise<Page> => {
-    const page = await openPage(browser, from, options);
+    const page = await openPage(tab, from, options);
     opened.push(page);
-    return page.page;
+    return tab;
   };
   const change = (set: string): Promise<unknown> => app.database.query(`update outbox_delivery ${set}`);
   const die = (): Promise<unknown> =>
@@ -131,13 +136,13 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
       await app.dispatcher.drain();
       await expect
         .poll(
-          () =>
-            card(page, 'shipping')
+          async () => {
+            await lookAgain(page);
+            return card(page, 'shipping')
               .getByRole('img', { name: /^Delivered: .*at most [1-9][\d.]*\/s$/ })
-              .count(),
-          {
-            timeout: 15_000,
+              .count();
           },
+          { timeout: 15_000 },
         )
         .toBe(1);
       expect(await card(page, 'shipping').locator('path.line').last().getAttribute('d')).toMatch(/^M[\d. LMh]+$/);
@@ -262,7 +267,7 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
       await page.getByText('No message is parked').waitFor();
       expect(await app.database.query('select 1 from processed_events_failed')).toEqual([]);
       // The refusal of the first one is told by the browser too.
-      const [{ faults }] = opened as [OpenPage & { faults: string[] }];
+      const [{ faults }] = opened as [OpenPage];
       expect(faults.splice(0)).toEqual([expect.stringContaining('400')]);
     });
   });
@@ -323,11 +328,11 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
     const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script>`;
     await emitDead(noted(randomUUID()));
     await app.database.query(
-      `update outbox_event set type = $1, aggregatetype = $1, aggregateid = $1, payload = jsonb_build_object('text', $1::text), headers = jsonb_build_object('h', $1::text)`,
+      `update outbox_event set type = $1::text, aggregatetype = $1::text, aggregateid = $1::text, payload = jsonb_build_object('text', $1::text), headers = jsonb_build_object('h', $1::text)`,
       [markup],
     );
     await app.database.query(
-      `update outbox_delivery set last_error = $1, history = jsonb_build_array(jsonb_build_object('at', now(), 'attempt', 1, 'error', $1::text))`,
+      `update outbox_delivery set last_error = $1::text, history = jsonb_build_array(jsonb_build_object('at', now(), 'attempt', 1, 'error', $1::text))`,
       [markup],
     );
     await app.database.query('update outbox_destination set failures = 1, last_error = $1', [markup]);
@@ -395,10 +400,12 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
   it('says that what it shows is old while the database does not answer', async () => {
     const page = await open();
     const query = vi.spyOn(app.app.get(DataSource), 'query').mockRejectedValue(new Error('gone'));
+    await lookAgain(page);
     await page.getByRole('alert').filter({ hasText: 'The database does not answer.' }).waitFor();
     query.mockRestore();
+    await lookAgain(page);
     await page.getByRole('alert').filter({ hasText: 'The database' }).waitFor({ state: 'hidden' });
-    const [{ faults }] = opened as [OpenPage & { faults: string[] }];
+    const [{ faults }] = opened as [OpenPage];
     for (const fault of faults.splice(0)) expect(fault).toContain('503');
   });
 

@@ -36,9 +36,18 @@ export function button(label, attributes = {}) {
   return el('button', { type: 'button', ...attributes }, label);
 }
 
-/** A label around its field. */
+/** A field with its label, and what is to be said about it. */
 export function field(label, input, hint) {
-  return el('label', { class: 'field' }, el('span', {}, label), input, hint && el('small', {}, hint));
+  const id = freshId('field');
+  input.id = id;
+  if (hint !== undefined) input.setAttribute('aria-describedby', `${id}-hint`);
+  return el(
+    'div',
+    { class: 'field' },
+    el('label', { for: id }, label),
+    input,
+    hint !== undefined && el('small', { id: `${id}-hint` }, hint),
+  );
 }
 
 let nextId = 0;
