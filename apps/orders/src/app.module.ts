@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { OutboxModule } from 'nestjs-transactional-outbox';
 import { databaseModule } from 'sample-support';
+import { dashboard } from './dashboard/dashboard.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import type { Environment } from './environment.js';
 import { OrdersModule } from './orders/orders.module.js';
@@ -20,7 +21,7 @@ export function appModule(environment: Environment): DynamicModule {
         migrationLock: 1_764_300_000,
       }),
       OutboxModule.forRoot(outboxOptions(environment)),
-      ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule]),
+      ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule, ...dashboard(environment)]),
     ],
   };
 }
