@@ -1,17 +1,10 @@
-import { openAction } from './action-dialog.js';
-import { get, post } from './api.js';
+import { get } from './api.js';
+import { openDeadLetterAction } from './dead-letter-action.js';
 import { openDeadLetter } from './dead-letter-details.js';
-import { button, el, field } from './dom.js';
-import { FilterForm, inWords } from './filter-form.js';
-import { count, moment, several } from './format.js';
+import { button, el } from './dom.js';
+import { FilterForm } from './filter-form.js';
+import { count, moment } from './format.js';
 import { nothing, table } from './table.js';
-
-const RATES = [
-  ['', 'all at once'],
-  ['1', '1 a second'],
-  ['10', '10 a second'],
-  ['100', '100 a second'],
-];
 
 /** What was given up: a page at a time, and what to do about it. */
 export class DeadLetters {
@@ -188,41 +181,7 @@ export class DeadLetters {
     document.getElementById('section-title')?.focus();
   }
 
-  /** @param {'redrive' | 'discard'} verb */
   #act(verb, filter) {
-    const isRedrive = verb === 'redrive';
-    const pace = el('select', { name: 'perSecond' }, ...RATES.map(([value, words]) => el('option', { value }, words)));
-    openAction({
-      title: isRedrive ? 'Redrive dead letters' : 'Discard dead letters',
-      verb: isRedrive ? 'Redrive' : 'Discard',
-      isDangerous: !isRedrive,
-      fields: isRedrive ? [field('Pace', pace)] : [],
-      describe: async () => {
-        const reached = await post('dead-letters/count', filter);
-        const what = filter.ids === undefined ? inWords(filter) : filter.ids.length === 1 ? ` (${filter.ids[0]})` : '';
-        return {
-          count: reached.count,
-          isPossible: reached.count > 0,
-          lines: [
-            el(
-              'p',
-              {},
-              isRedrive ? 'This tries again ' : 'This gives up for good ',
-              el('strong', {}, several(reached.count, 'dead letter')),
-              `${what}.`,
-            ),
-            isRedrive
-              ? 'Under the same event ids, from the first attempt on. One that blocks its aggregate goes first, its followers after it.'
-              : 'The events stay in the log. What waits behind them goes on without them.',
-          ],
-        };
-      },
-      perform: async (change, described) => {
-        const perSecond = isRedrive && pace.value !== '' ? Number(pace.value) : undefined;
-        const done = await post(`dead-letters/${verb}`, { ...filter, ...change, atMost: described.count, perSecond });
-        return `${several(done.count, 'dead letter')} ${isRedrive ? 'redriven' : 'discarded'}.`;
-      },
-      onDone: this.#onDone,
-    });
+    openDeadLetterAction(verb, filter, this.#onDone);
   }
 }

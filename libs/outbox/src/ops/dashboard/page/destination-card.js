@@ -2,7 +2,7 @@ import { openAction } from './action-dialog.js';
 import { post } from './api.js';
 import { Chart } from './chart.js';
 import { button, el, setText } from './dom.js';
-import { count, duration, rate, several } from './format.js';
+import { briefDuration, count, rate, several } from './format.js';
 import { age, because } from './sentences.js';
 import { drawSign, sign, WORDS } from './signs.js';
 
@@ -17,7 +17,7 @@ export class DestinationCard {
   #rate = el('dd', { class: 'big' });
   #numbers = {};
   #flowChart = new Chart('Delivered', (value) => `${rate(value)}/s`);
-  #ageChart = new Chart('Age of the oldest', duration);
+  #ageChart = new Chart('Age of the oldest', briefDuration);
   #toggle;
 
   /** @param {() => unknown} onDone after a change */

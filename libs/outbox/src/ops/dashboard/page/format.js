@@ -24,6 +24,9 @@ export function duration(ms) {
   return ms < 10_000 ? `${Math.max(0.1, ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 1000)} s`;
 }
 
+/** The same without its smaller part, where there is little room. */
+export const briefDuration = (ms) => duration(ms).split(' ').slice(0, 2).join(' ');
+
 /** The time of day; with the date when that is not today. */
 export function moment(text) {
   const date = new Date(text);
