@@ -15,7 +15,7 @@ const ROOMS = {
   emit: ['store', 'transaction', 'config', 'telemetry', 'event', 'errors', 'runtime'],
   inbox: ['store', 'transaction', 'config', 'telemetry', 'event', 'errors', 'runtime'],
   dispatch: ['store', 'transports', 'config', 'telemetry', 'event', 'errors', 'runtime'],
-  ops: ['store', 'config', 'telemetry', 'event', 'errors', 'runtime'],
+  ops: ['inbox', 'store', 'config', 'telemetry', 'event', 'errors', 'runtime'],
   cli: ['ops', 'inbox', 'store', 'config', 'event', 'errors', 'runtime'],
   testing: [
     'emit',
@@ -114,6 +114,13 @@ module.exports = {
         'An application does not load the command line: of cli/ the root entry knows the shape of the configuration file.',
       from: { path: `${SOURCE}[^/]+[.]ts$` },
       to: { path: '(^|node_modules/)commander(/|$)', reachable: true },
+    },
+    {
+      name: 'root-entry-imports-no-dashboard',
+      severity: 'error',
+      comment: 'Who does not mount the page does not load it: it is a subpath of its own.',
+      from: { path: `${SOURCE}[^/]+[.]ts$` },
+      to: { path: `${SOURCE}ops/dashboard/`, reachable: true },
     },
     {
       name: 'only-declared-packages',

@@ -47,6 +47,11 @@ const PLANTED: Readonly<Record<string, Sources>> = {
     'cli/index.ts': importing('./program.js'),
     'cli/program.ts': importing('commander'),
   },
+  'root-entry-imports-no-dashboard': {
+    'outbox.module.ts': importing('./ops/index.js'),
+    'ops/index.ts': importing('./dashboard/index.js'),
+    'ops/dashboard/index.ts': 'export const page = 1;\n',
+  },
   'only-declared-packages': { 'store/planted.ts': importing('undeclared-package') },
 };
 

@@ -49,11 +49,12 @@ describe('the doctor', () => {
       const { component, failed } = inboxDatabaseOf(dataSource, {}, { preparesStatements: false });
       const examined = examinedAt(
         dataSource,
-        { names: tableNames, options: resolved, ...(retainForMs !== undefined && { retainForMs }) },
+        { names: tableNames, options: resolved },
         given.inbox && { component, failed: { ...failed, list: async () => [] }, indexes: [], ...given.inbox },
       );
+      const outbox = examined.outbox && { ...examined.outbox, retainForMs };
       const { applicationPoolSize = examined.applicationPoolSize } = given;
-      return (await diagnose({ ...examined, applicationPoolSize })).find((finding) => finding.check === check);
+      return (await diagnose({ ...examined, applicationPoolSize, outbox })).find((finding) => finding.check === check);
     } finally {
       await dataSource.destroy();
     }

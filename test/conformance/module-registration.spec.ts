@@ -151,8 +151,8 @@ describe('OutboxModule', () => {
       DestinationService,
       OperationLogService,
       OutboxHealthService,
-      ReplayService,
       PartitionService,
+      ReplayService,
       RetentionService,
     ]);
   });

@@ -88,6 +88,15 @@ describe('the demo', () => {
     const line = await child.waitForLine(/^ {3}curl http:\S+\/shipments$/, 90_000);
     const shipments = await fetch(line.trim().slice('curl '.length));
     expect(await shipments.json()).toHaveLength(10);
+    const [dashboard] = await child
+      .waitForLine(/^ {3}http:\S+\/outbox /, 1000)
+      .then((found) => found.trim().split(' '));
+    expect(await (await fetch(`${dashboard}/api/overview`)).json()).toMatchObject({
+      destinations: [
+        { name: 'inventory', status: 'healthy' },
+        { name: 'shipping', status: 'healthy' },
+      ],
+    });
     await child.kill('SIGTERM');
     expect(child.exitCode).toBe(0);
     await expect(fetch(line.trim().slice('curl '.length))).rejects.toThrow();

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { OutboxModule, type OutboxModuleOptions } from 'nestjs-transactional-outbox';
 import { databaseModule } from 'sample-support';
+import { dashboard } from './dashboard/dashboard.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import type { Environment } from './environment.js';
 import { OrdersModule } from './orders/orders.module.js';
@@ -27,7 +28,7 @@ export async function appModule(
       }),
       OutboxModule.forRoot(outbox),
       ...(monolith?.modulesInside() ?? []),
-      ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule]),
+      ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule, ...dashboard(environment)]),
       ...surroundings,
     ],
   };

@@ -1,4 +1,4 @@
-import { IsIn, IsString, Matches } from 'class-validator';
+import { IsIn, IsOptional, IsString, Matches, MinLength } from 'class-validator';
 import {
   IsBrokerUrl,
   IsDatabaseUrl,
@@ -51,6 +51,11 @@ export class Environment {
   /** Signs the events that go over HTTP; the receivers need the same one. */
   @IsString({ message: 'WEBHOOK_SECRET must be set in production: generate one with `openssl rand -base64 32`.' })
   WEBHOOK_SECRET: string;
+
+  /** Opens the outbox dashboard to whoever gives it as the password. */
+  @IsOptional()
+  @MinLength(12, { message: 'DASHBOARD_TOKEN must have 12 characters or more.' })
+  DASHBOARD_TOKEN?: string = undefined;
 
   @IsMigrationMode()
   MIGRATIONS: MigrationMode = 'run';

@@ -24,6 +24,7 @@ import {
   HandlerCaller,
   HttpProtocol,
   type InboundProtocol,
+  InboxBacklogService,
   InboxEntrance,
   InboxHandlers,
   type InboxModuleExtras,
@@ -84,7 +85,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     global: isGlobal,
     imports: [...(definition.imports ?? []), DiscoveryModule],
     providers: [...(definition.providers ?? []), ...providersFor(dataSource ?? DataSource)],
-    exports: [InboxService, InboxRetentionService, ParkedMessageService].map((service) =>
+    exports: [InboxService, InboxBacklogService, InboxRetentionService, ParkedMessageService].map((service) =>
       outboxToken(service, dataSource),
     ),
   }))
@@ -161,6 +162,11 @@ function providersFor(dataSource: InjectionToken): Provider[] {
       useFactory: (service: InboxRetentionService, { retention }: ResolvedInboxOptions) =>
         new InboxRetentionLoop(service, retention),
       inject: [outboxToken(InboxRetentionService, dataSource), OPTIONS],
+    },
+    {
+      provide: outboxToken(InboxBacklogService, dataSource),
+      useFactory: ({ backlog }: InboxDatabase) => new InboxBacklogService(backlog),
+      inject: [DATABASE],
     },
     {
       provide: InboxHandlers,

@@ -52,6 +52,7 @@ export {
 export {
   CloudEventDeserializer,
   Inbox,
+  InboxBacklogService,
   InboxConsumer,
   type InboxConsumerOptions,
   InboxEnvelope,
@@ -105,6 +106,7 @@ export {
   type AttemptRecord,
   type BlockedKey,
   type BlockedKeyFilter,
+  type ConsumerBacklog,
   type DeadLetter,
   type DeadLetterDetails,
   type DeadLetterFilter,

@@ -8,6 +8,8 @@ export function invite(system: SampleSystem, narrator: Narrator): void {
   narrator.title('Everything stays up until Ctrl-C. Try:');
   narrator.line('');
   for (const line of [
+    `${ordersUrl}/outbox    # the dashboard, in a browser`,
+    '',
     `curl ${ordersUrl}/orders`,
     `curl ${ordersUrl}/orders -H 'content-type: application/json' -d '{"sku":"TEA-GREEN","quantity":2,"amountCents":1250}'`,
     `curl -X POST ${ordersUrl}/orders/ORDER-ID/pay`,

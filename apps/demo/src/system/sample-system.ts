@@ -72,7 +72,12 @@ export class SampleSystem {
   }
 
   private async startApi(): Promise<void> {
-    const child = await this.start('orders (api)', ORDERS, { ...this.ordersEnvironment(), ROLE: 'api', PORT: '0' });
+    const child = await this.start('orders (api)', ORDERS, {
+      ...this.ordersEnvironment(),
+      ROLE: 'api',
+      PORT: '0',
+      NODE_ENV: 'development',
+    });
     const [, url] = await child.started(/^orders \(api\) listens on (\S+)$/);
     this.ordersUrl = url ?? '';
   }

@@ -18,6 +18,7 @@ export { OnOutboxEvent } from './in-process/on-outbox-event.decorator.js';
 export type { InboundProtocol } from './inbound-protocol.js';
 export { InboxGuard } from './inbox.guard.js';
 export { InboxService } from './inbox.service.js';
+export { InboxBacklogService } from './inbox-backlog.service.js';
 export { InboxEntrance } from './inbox-entrance.js';
 export { InboxHandlers } from './inbox-handlers.js';
 export type { InboxMessage, InboxResult } from './inbox-message.js';

@@ -34,10 +34,15 @@ export class DeadLetterService {
    * Oldest first.
    *
    * @param options.limit 1 to 10,000, default 100.
+   * @param options.after id of the last one of the page before; the first page without it.
    */
-  async list(filter: DeadLetterFilter = {}, options: { readonly limit?: number } = {}): Promise<readonly DeadLetter[]> {
+  async list(
+    filter: DeadLetterFilter = {},
+    options: { readonly limit?: number; readonly after?: string } = {},
+  ): Promise<readonly DeadLetter[]> {
     checkDeliveryIds(filter.ids);
-    return this.store.list(filter, wholeNumber('limit', options.limit, 100, 1, MAX_LISTED));
+    if (options.after !== undefined) checkDeliveryIds([options.after]);
+    return this.store.list(filter, wholeNumber('limit', options.limit, 100, 1, MAX_LISTED), options.after);
   }
 
   /** How many dead letters a filter selects. */
@@ -70,12 +75,18 @@ export class DeadLetterService {
   /**
    * Gives up for good what the filter selects. The events stay in the log; an aggregate that was blocked goes on.
    *
+   * @param options.limit the oldest ones, at most so many; default all.
    * @returns how many.
    * @throws ConfigurationError for an empty filter, which would be everything, and for a change without a name or a reason.
    */
-  async discard(filter: DeadLetterFilter, change: ManualChange): Promise<number> {
+  async discard(
+    filter: DeadLetterFilter,
+    change: ManualChange,
+    options: { readonly limit?: number } = {},
+  ): Promise<number> {
     this.check('discard', filter, change);
-    return this.announced(await this.store.discard(filter, change));
+    const limit = wholeNumber('limit', options.limit, NO_LIMIT, 1, NO_LIMIT);
+    return this.announced(await this.store.discard(filter, change, limit));
   }
 
   private check(action: string, filter: DeadLetterFilter, change: ManualChange): void {

@@ -3,6 +3,7 @@ import { ConfigurationError } from '../errors/index.js';
 import { DataSourceClient } from './data-source-client.js';
 import { DatabaseFailedMessageStore } from './database-failed-message-store.js';
 import type { FailedMessageStore } from './failed-message-store.js';
+import { type InboxBacklogStore, postgresInboxBacklog, sqliteInboxBacklog } from './inbox-backlog-store.js';
 import type { InboxStore } from './inbox-store.js';
 import { inboxComponent } from './migrations/inbox-component.js';
 import { type InboxSchemaOptions, resolveInboxNames, sqliteInbox } from './migrations/inbox-schema.js';
@@ -22,6 +23,7 @@ export interface InboxDatabase {
   readonly component: SchemaComponent;
   readonly retention: ProcessedEventRetention;
   readonly failed: FailedMessageStore;
+  readonly backlog: InboxBacklogStore;
   /** Quoted name of the table, by which two inboxes are told apart. */
   readonly table: string;
 }
@@ -43,6 +45,7 @@ export function inboxDatabaseOf(
       component: inboxComponent(names),
       retention: postgresProcessedEventRetention(new Turns(dataSource, `retention of ${names.processed}`), names),
       failed: DatabaseFailedMessageStore.onPostgres(client, names),
+      backlog: postgresInboxBacklog(client, names),
       table: names.processed,
     };
   }
@@ -53,6 +56,7 @@ export function inboxDatabaseOf(
       component,
       retention: sqliteProcessedEventRetention(client, names),
       failed: DatabaseFailedMessageStore.onSqlite(client, names),
+      backlog: sqliteInboxBacklog(client, names),
       table: names.processed,
     };
   }

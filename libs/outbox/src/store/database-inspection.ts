@@ -55,7 +55,7 @@ export class DatabaseInspection {
 
   /** @param partition unquoted name of a partition of the log. */
   async isEmpty(names: OutboxNames, partition: string): Promise<boolean> {
-    return (await this.one<{ is_empty: boolean }>(isEmptySql(names.table(partition)))).is_empty;
+    return (await this.one<{ is_empty: boolean }>(isEmptySql(names, names.table(partition)))).is_empty;
   }
 
   async vacuum(names: OutboxNames): Promise<{

@@ -70,7 +70,8 @@ export interface DeadLetterReader {
 
 /** Contract: each method touches dead letters only, never a delivery that is pending or done. */
 export interface DeadLetterStore {
-  list(filter: DeadLetterFilter, limit: number): Promise<readonly DeadLetter[]>;
+  /** Oldest first, those with a higher id than `after`. */
+  list(filter: DeadLetterFilter, limit: number, after?: string): Promise<readonly DeadLetter[]>;
   /** Makes them available with their attempts at zero. */
   redrive(filter: DeadLetterFilter, change: ManualChange, request?: RedriveRequest): Promise<ChangedDeliveries>;
   /** Gives them up on purpose; their events stay in the log, and what they blocked goes on. */

@@ -36,6 +36,7 @@ export type {
   ParkedMessageFilter,
   RawMessage,
 } from './failed-message-store.js';
+export type { ConsumerBacklog, InboxBacklogStore } from './inbox-backlog-store.js';
 export type { InboxStore, ProcessedEntry, ProcessedEvent } from './inbox-store.js';
 export type { ChangedDeliveries, ManualChange } from './manual-change.js';
 export type { SchemaVersion } from './migrations/apply-step.js';

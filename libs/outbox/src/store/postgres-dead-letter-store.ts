@@ -58,8 +58,12 @@ export class PostgresDeadLetterStore implements DeadLetterStore, DeadLetterReade
     private readonly names: OutboxNames,
   ) {}
 
-  async list(filter: DeadLetterFilter, limit: number): Promise<readonly DeadLetter[]> {
-    const { rows } = await this.client.query(listDeadLettersSql(this.names), [...valuesOf(filter), limit]);
+  async list(filter: DeadLetterFilter, limit: number, after?: string): Promise<readonly DeadLetter[]> {
+    const { rows } = await this.client.query(listDeadLettersSql(this.names), [
+      ...valuesOf(filter),
+      limit,
+      after ?? null,
+    ]);
     // The columns are those of the statement; a test prepares it against the migrated schema.
     return (rows as unknown as readonly DeadLetterRow[]).map(toDeadLetter);
   }

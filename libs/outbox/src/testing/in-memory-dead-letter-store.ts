@@ -4,8 +4,9 @@ import type { InMemoryDelivery, InMemoryQueue } from './in-memory-queue.js';
 export class InMemoryDeadLetterStore implements DeadLetterStore {
   constructor(private readonly queue: InMemoryQueue) {}
 
-  async list(filter: DeadLetterFilter, limit: number): Promise<readonly DeadLetter[]> {
-    return this.selected(filter).slice(0, limit).map(toDeadLetter);
+  async list(filter: DeadLetterFilter, limit: number, after = '0'): Promise<readonly DeadLetter[]> {
+    const later = this.selected(filter).filter(({ id }) => BigInt(id) > BigInt(after));
+    return later.slice(0, limit).map(toDeadLetter);
   }
 
   async redrive(filter: DeadLetterFilter): Promise<ChangedDeliveries> {

@@ -16,11 +16,11 @@ const COLUMNS = `d.id::text, d.event_id, d.destination, d.attempts, d.last_error
 
 const OPERATION = { actor: '$9', reason: '$10', details: '$11' };
 
-/** Dead letters, oldest first, at most $8. Locks nothing. */
+/** Dead letters, oldest first, at most $8; null or after id $9. Locks nothing. */
 export function listDeadLettersSql(names: OutboxNames): string {
   return `select ${COLUMNS}
 from ${names.delivery} d left join ${names.event} e on e.id = d.event_id
-where ${SELECTED}
+where ${SELECTED} and ($9::bigint is null or d.id > $9)
 order by d.id limit $8`;
 }
 

@@ -1,0 +1,2 @@
+export type { OutboxDashboardOptions } from './dashboard-options.js';
+export { OutboxDashboardModule } from './outbox-dashboard.module.js';
