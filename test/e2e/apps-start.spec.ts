@@ -55,7 +55,11 @@ describe('a sample application', { timeout: 120_000 }, () => {
     const children = [1, 2, 3, 4].map(() => start(app));
     await Promise.all(children.map((child) => child.waitForLine(/ listens on /)));
     await Promise.all(children.map((child) => child.kill('SIGTERM')));
-    expect(await database.query('select name from migrations')).toHaveLength(2);
+    const migrated = await database.query<{ name: string; times: number }>(
+      'select name, count(*)::int as times from migrations group by name',
+    );
+    expect(migrated.length).toBeGreaterThan(1);
+    expect(migrated.filter(({ times }) => times !== 1)).toEqual([]);
   });
 
   it.each(['orders', 'shipping'])('%s says what to run when the tables are missing, and that helps', async (app) => {
