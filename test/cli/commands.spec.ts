@@ -1,7 +1,7 @@
 import { DeadLetterService, OperationLogService } from 'nestjs-transactional-outbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DeadOrders, startDeadOrders } from './dead-orders.js';
-import { type CliResult, ORDERS_CONFIG, outbox } from './outbox-cli.js';
+import { type CliResult, ORDERS_CONFIG, outbox, outboxHere } from './outbox-cli.js';
 
 const BECAUSE = ['--by', 'ada', '--reason', 'the address was mended'];
 
@@ -12,7 +12,9 @@ describe('the program outbox', { timeout: 180_000 }, () => {
   });
   afterEach(() => orders.app.close());
 
-  const run = (...args: string[]): Promise<CliResult> =>
+  const run = (...args: string[]): Promise<CliResult> => outboxHere(args, { env: orders.env });
+  /** The program itself, with the configuration of the sample application. */
+  const runProgram = (...args: string[]): Promise<CliResult> =>
     outbox([...args, '--config', ORDERS_CONFIG], { env: orders.env });
   const json = async (...args: string[]): Promise<unknown> => {
     const { out, err, code } = await run(...args, '--json');
@@ -23,7 +25,7 @@ describe('the program outbox', { timeout: 180_000 }, () => {
     (await orders.app.module.get(DeadLetterService).list()).map(({ id }) => id);
 
   it('status says what is wrong, and exits with 1 until it is mended', async () => {
-    const { code, out } = await run('status');
+    const { code, out } = await runProgram('status');
     expect(code).toBe(1);
     expect(out).toMatch(/^inventory +ok /m);
     expect(out).toMatch(/^shipping +dead letters +\d+ (seconds|ms) +1 +0 +0 +3 /m);
@@ -91,7 +93,7 @@ describe('the program outbox', { timeout: 180_000 }, () => {
     expect(refused.code).toBe(2);
     expect(refused.err).toMatch(/^inventory +4 /m);
     expect(await json('operations')).toEqual({ operations: [] });
-    const done = await run('replay', '--destination', 'inventory', ...BECAUSE, '--yes', '--progress');
+    const done = await runProgram('replay', '--destination', 'inventory', ...BECAUSE, '--yes', '--progress');
     expect(done).toMatchObject({ code: 0, out: '4 queued.\n', err: '4 of 4 queued\n' });
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { type CliResult, INBOX_CONFIG, ORDERS_CONFIG, outbox } from './outbox-cli.js';
+import { type CliResult, INBOX_CONFIG, ORDERS_CONFIG, outbox, outboxHere } from './outbox-cli.js';
 
 const orderStep = (id: string): string =>
   JSON.stringify({ specversion: '1.0', id, source: '/orders', type: 'order.step', data: {} });
@@ -30,7 +30,7 @@ describe('the program outbox', { timeout: 120_000 }, () => {
 
   it('migrates both sides, into the schema that it is told', async () => {
     const args = ['migrate', '--inbox', '--yes', '--schema', 'messaging', '--url', database.url];
-    expect((await outbox(args)).code).toBe(0);
+    expect((await outboxHere(args)).code).toBe(0);
     expect(await database.query(`select component from messaging.outbox_schema_version order by 1`)).toEqual([
       { component: 'inbox' },
       { component: 'outbox' },
@@ -41,7 +41,7 @@ describe('the program outbox', { timeout: 120_000 }, () => {
     ['outbox', [], 'outbox_event'],
     ['inbox', ['--inbox'], 'processed_events'],
   ])('prints SQL that makes the tables of the %s, without a database', async (_, options, table) => {
-    const { out, code } = await outbox(['sql', ...options, '--schema', 'messaging']);
+    const { out, code } = await outboxHere(['sql', ...options, '--schema', 'messaging']);
     expect(code).toBe(0);
     await database.query(out);
     expect(await database.query(`select from messaging.${table}`)).toEqual([]);

@@ -97,7 +97,9 @@ describe('the health of an outbox', () => {
     await letTimePass(2 * MINUTE_MS);
     expect(await health()).toEqual({ status: 'down', reasons: ['cannot be reached: connection refused'] });
     respond = () => ({ kind: 'delivered' });
-    await expect.poll(async () => (await app.dispatcher.drain()).delivered + (await health()).reasons.length).toBe(0);
+    await expect
+      .poll(async () => (await app.dispatcher.drain()).delivered + (await health()).reasons.length, { timeout: 15_000 })
+      .toBe(0);
     expect(await health()).toEqual({ status: 'up', reasons: [] });
   });
 

@@ -150,7 +150,7 @@ describe.each(NAMES)('with %s, and tables of the default names in public that ar
     await untouched();
     await app.close();
     apps.pop();
-    await dataSource.undoLastMigration();
+    for (const _ of dataSource.migrations) await dataSource.undoLastMigration();
     expect(await database.query(OUR_TABLES)).toEqual([]);
     await dataSource.runMigrations();
     expect(await (await start()).module.get(PartitionService).list()).toEqual([]);

@@ -89,7 +89,7 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
         'that nobody takes the events',
         'Nothing moves to shipping',
         'Stopped',
-        async () => change(`set ${old(45_000)}`),
+        async () => change(`set ${old(75_000)}, available_at = now() - interval '75 seconds'`),
       ],
       [
         'that a destination is down',
@@ -105,7 +105,7 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
       ],
     ])('%s', async (_, headline, word, arrange) => {
       await app.emit(noted(randomUUID()));
-      await app.database.query("update outbox_destination set progressed_at = now() - interval '45 seconds'");
+      await app.database.query("update outbox_destination set progressed_at = now() - interval '75 seconds'");
       await arrange();
       const page = await open();
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(headline);
@@ -118,7 +118,8 @@ describe.skipIf(mayLackChromium)('the dashboard in Chromium', () => {
     it('that dead letters wait, and does not call stopped what waits behind one', async () => {
       const order = randomUUID();
       await app.emit(step(order, 1), step(order, 2));
-      await change(`set ${old(45_000)}`);
+      await change(`set ${old(45_000)}, available_at = now() - interval '75 seconds'`);
+      await app.database.query("update outbox_destination set progressed_at = now() - interval '75 seconds'");
       await change('set status = 1, holds_key = true where id = (select min(id) from outbox_delivery)');
       const page = await open();
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Events flow');

@@ -15,6 +15,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { LazyModuleLoader, ModuleRef } from '@nestjs/core';
+import { EventPattern, Transport } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import {
@@ -167,6 +168,26 @@ describe('An application with an inbox', () => {
       }
       expect(await refusalOf(Twins)).toMatch(/Twins.one and Twins.two are both consumer "shipping"/);
       expect(await refusalOf(ShippingController, Greedy)).toMatch(/onOrderPlaced and Greedy.three are both consumer/);
+    });
+
+    it('when two handlers take one pattern, and only one of them says from which transport', async () => {
+      @Controller()
+      class Halves {
+        @EventPattern('order.placed')
+        @Inbox('anywhere')
+        anywhere(@InboxEvent(OrderPlaced) _: OrderPlaced): void {
+          return;
+        }
+
+        @EventPattern('order.placed', Transport.KAFKA)
+        @Inbox('from-kafka')
+        fromKafka(@InboxEvent(OrderPlaced) _: OrderPlaced): void {
+          return;
+        }
+      }
+      expect(await refusalOf(Halves)).toMatch(
+        /^Halves.anywhere and Halves.fromKafka both take the pattern "order.placed", and only one of them names its/,
+      );
     });
 
     it.each<[string, MethodDecorator, string]>([

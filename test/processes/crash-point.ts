@@ -19,7 +19,7 @@ const STATEMENTS: Readonly<Record<string, RegExp>> = {
     /^(update "public"\."outbox_lane" set lease_owner = null|delete from "public"\."outbox_delivery" where)|lane_is_ours/,
   record: /insert into "public"\."processed_events"/,
   shipment: /^INSERT INTO "shipments"/,
-  redrive: /redriven as/,
+  redrive: /, 'redrive', /,
   'prune-events': /delete from "public"\."outbox_event"/,
   'prune-deliveries': /kept as/,
 };

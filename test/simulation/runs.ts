@@ -1,7 +1,7 @@
 import type { PlantedBug } from './planted-bugs.js';
 import { type RunResult, simulate } from './simulation.js';
 
-const { SIMULATION_SEED, SIMULATION_FIRST = '1', SIMULATION_RUNS = '400' } = process.env;
+const { SIMULATION_SEED, SIMULATION_FIRST = '1', SIMULATION_RUNS = '200' } = process.env;
 
 export const isReplay = SIMULATION_SEED !== undefined;
 

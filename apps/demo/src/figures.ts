@@ -23,7 +23,7 @@ export interface Figures extends ConsumerFigures {
   readonly inventory: ConsumerFigures & { readonly reservations: number };
 }
 
-export type AllFigures = Figures & { readonly transport: TransportName; readonly dualWrite: DualWriteFigures };
+export type AllFigures = Figures & { readonly transport: TransportName; readonly dualWrite?: DualWriteFigures };
 
 /** Those that drop a second copy of an event by its id, at least for the minutes that the demo takes. */
 const DROPS_COPIES: readonly TransportName[] = ['nats', 'sqs'];

@@ -4,6 +4,7 @@ import { databaseModule } from 'sample-support';
 import { dashboard } from './dashboard/dashboard.js';
 import { dataSourceOptions } from './database/data-source-options.js';
 import type { Environment } from './environment.js';
+import { HealthModule } from './health/health.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 
 @Module({})
@@ -28,7 +29,7 @@ export async function appModule(
       }),
       OutboxModule.forRoot(outbox),
       ...(monolith?.modulesInside() ?? []),
-      ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule, ...dashboard(environment)]),
+      ...(environment.ROLE === 'dispatcher' ? [] : [OrdersModule, HealthModule, ...dashboard(environment)]),
       ...surroundings,
     ],
   };

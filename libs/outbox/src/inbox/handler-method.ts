@@ -26,6 +26,8 @@ export interface HandlerMethod {
 
 /** A handler of messages, by the metadata of `@EventPattern`, `@MessagePattern` and golevelup's `@RabbitSubscribe`. */
 export interface Subscription {
+  /** As JSON. */
+  readonly patterns: readonly string[];
   /** Patterns and transport as text: handlers with an equal one get the same messages. */
   readonly topics: readonly string[];
   /** Id of the transport that it is limited to; undefined when every server brings it messages. */
@@ -76,6 +78,7 @@ function subscriptionOf(method: object): Subscription | undefined {
   if (patterns === undefined) return undefined;
   const transport: unknown = Reflect.getMetadata(TRANSPORT_METADATA, method);
   return {
+    patterns: [patterns].flat().map((pattern) => JSON.stringify(pattern)),
     topics: [patterns].flat().map((pattern) => JSON.stringify([pattern, String(transport)])),
     transportId: transport,
     answersRequests: Reflect.getMetadata(HANDLER_TYPE_METADATA, method) !== EVENT_HANDLER,
@@ -84,7 +87,7 @@ function subscriptionOf(method: object): Subscription | undefined {
 
 /** golevelup delivers to each of its handlers for itself, and Nest's servers to none of them. */
 function ownSubscription(where: string): Subscription {
-  return { topics: [where], transportId: GOLEVELUP, answersRequests: false };
+  return { patterns: [], topics: [where], transportId: GOLEVELUP, answersRequests: false };
 }
 
 function guardsOf(target: object): readonly unknown[] {

@@ -8,6 +8,7 @@ import type { GuardedHandler, GuardedHandlers } from './guarded-handler.js';
 import { methodOf } from './handler-identity.js';
 import { discoverMethods, type HandlerMethod } from './handler-method.js';
 import { putInboxInterceptor } from './inbox.interceptor.js';
+import { refuseHalfSharedPatterns } from './refuse-half-shared-patterns.js';
 import { refuseSharedEvents } from './refuse-shared-events.js';
 import { refuseUnsafeMethods } from './refuse-unsafe-methods.js';
 
@@ -58,6 +59,7 @@ export class InboxHandlers implements GuardedHandlers {
       ({ method }) => method.isRoute || method.isInProcess || method.subscription !== undefined,
     );
     refuseSharedEvents(this.called.map(({ handler }) => handler));
+    refuseHalfSharedPatterns(this.subscribed);
     this.routes = this.called.filter(({ method }) => method.isRoute).length;
     for (const { method, handler } of handlers) {
       const ofClass = this.handlers.get(method.controller) ?? new Map<unknown, GuardedHandler>();

@@ -1,8 +1,8 @@
-import { wallClockMs } from '../../runtime/index.js';
 import type { DestinationBacklog, DestinationState } from '../../store/index.js';
+import type { DestinationHealth } from '../health.service.js';
 import type { ResolvedDashboardOptions } from './dashboard-options.js';
 import type { DashboardServices } from './dashboard-services.js';
-import { type DestinationStatus, idleWork, mayHaveStopped, statusOf } from './destination-status.js';
+import { type DestinationStatus, statusOf } from './destination-status.js';
 
 /** What one card of the page shows. */
 export interface DestinationFigures {
@@ -23,39 +23,42 @@ export interface DestinationFigures {
   readonly pause: DestinationState['pause'];
 }
 
-const MOST_BLOCKED_KEYS = 1000;
+/** The sampler and everybody who looks at the page share a count of the queue that is this young. */
+const SHARED_FOR_MS = 1000;
 
 /** Puts what is known of each destination, and what waits for it, together, and says in one word how it is. */
 export class DashboardFigures {
   constructor(
-    private readonly services: Pick<DashboardServices, 'destinations' | 'backlog' | 'blockedKeys'>,
-    private readonly limits: Pick<ResolvedDashboardOptions, 'laggingAfterMs' | 'stoppedAfterMs'>,
+    private readonly services: Pick<DashboardServices, 'destinations' | 'backlog' | 'health'>,
+    private readonly limits: Pick<ResolvedDashboardOptions, 'laggingAfterMs' | 'stalledAfterMs'>,
   ) {}
 
-  /** By name. */
+  /** By name; those of the configuration too that nothing was ever sent to. */
   async read(): Promise<readonly DestinationFigures[]> {
-    const { destinations, backlog } = this.services;
-    const [states, backlogs] = await Promise.all([destinations.list(), backlog.read()]);
-    const names = new Set([...states, ...backlogs].map(({ destination }) => destination));
-    const figures = [...names].sort().map((name) => {
+    const { destinations, backlog, health } = this.services;
+    const [states, backlogs, { destinations: checked }] = await Promise.all([
+      destinations.list(),
+      backlog.read({ maxAgeMs: SHARED_FOR_MS }),
+      health.check(this.limits),
+    ]);
+    const names = new Set([...states, ...backlogs, ...checked].map(({ destination }) => destination));
+    return [...names].sort().map((name) => {
       const isIt = (one: { readonly destination: string }): boolean => one.destination === name;
-      return this.figuresOf(name, states.find(isIt), backlogs.find(isIt));
+      return this.figuresOf(name, checked.find(isIt), states.find(isIt), backlogs.find(isIt));
     });
-    return Promise.all(figures);
   }
 
-  private async figuresOf(
+  private figuresOf(
     name: string,
+    health: DestinationHealth | undefined,
     state: DestinationState | undefined,
     backlog: DestinationBacklog | undefined,
-  ): Promise<DestinationFigures> {
-    const hasStopped =
-      mayHaveStopped(state, backlog, this.limits, wallClockMs()) && idleWork(backlog) > (await this.heldBack(name));
+  ): DestinationFigures {
     const pending = backlog?.pending ?? 0;
     const untried = backlog?.attempts.get(0) ?? 0;
     return {
       name,
-      status: statusOf(state, backlog, hasStopped, this.limits),
+      status: statusOf(health, state, backlog, this.limits),
       oldestUndeliveredMs: backlog?.oldestUndeliveredMs,
       pending,
       retrying: Math.max(0, pending - untried),
@@ -69,11 +72,5 @@ export class DashboardFigures {
       resumeAt: state?.resumeAt,
       pause: state?.pause,
     };
-  }
-
-  /** How many wait behind a dead letter or a retry. */
-  private async heldBack(destination: string): Promise<number> {
-    const keys = await this.services.blockedKeys.list({ destination }, { limit: MOST_BLOCKED_KEYS });
-    return keys.reduce((sum, { followers }) => sum + followers, 0);
   }
 }

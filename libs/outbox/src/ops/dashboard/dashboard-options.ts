@@ -26,10 +26,10 @@ export interface OutboxDashboardOptions {
   readonly allowedOrigins?: readonly string[];
   /** Pause between two samples of flow and age, in ms; 100 to 60,000, default 5,000. The last hour is kept in memory. */
   readonly sampleEveryMs?: number;
-  /** A destination lags when its oldest undelivered event is older, in ms; 100 to 86,400,000, default 60,000. */
+  /** A destination lags when its oldest undelivered event is older, in ms; 1,000 to a day, default 60,000. */
   readonly laggingAfterMs?: number;
-  /** A destination has stopped when work waits for so long, in ms, and nothing is delivered; as above, default 30,000. */
-  readonly stoppedAfterMs?: number;
+  /** A destination has stopped when work waits for so long, in ms, and nothing is delivered; as above, default 60,000. */
+  readonly stalledAfterMs?: number;
 }
 
 /** Options with every default applied. */
@@ -39,5 +39,5 @@ export interface ResolvedDashboardOptions {
   readonly allowedOrigins: readonly string[];
   readonly sampleEveryMs: number;
   readonly laggingAfterMs: number;
-  readonly stoppedAfterMs: number;
+  readonly stalledAfterMs: number;
 }

@@ -5,6 +5,7 @@ import type {
   DeadLetterService,
   DestinationService,
   OperationLogService,
+  OutboxHealthService,
   ReplayService,
 } from '../index.js';
 
@@ -16,6 +17,7 @@ export interface DashboardServices {
   readonly blockedKeys: BlockedKeyService;
   readonly replays: ReplayService;
   readonly operations: OperationLogService;
+  readonly health: OutboxHealthService;
   /** Undefined in an application without an InboxModule. */
   readonly inbox: { readonly backlog: InboxBacklogService; readonly parked: ParkedMessageService } | undefined;
 }

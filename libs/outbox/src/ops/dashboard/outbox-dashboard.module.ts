@@ -7,6 +7,7 @@ import {
   DeadLetterService,
   DestinationService,
   OperationLogService,
+  OutboxHealthService,
   ReplayService,
 } from '../index.js';
 import { DashboardFigures } from './dashboard-figures.js';
@@ -74,6 +75,7 @@ function servicesOf({ dataSource, inboxDataSource = dataSource }: OutboxDashboar
       blockedKeys: BlockedKeyService,
       replays: ReplayService,
       operations: OperationLogService,
+      health: OutboxHealthService,
       inboxBacklog: InboxBacklogService | undefined,
       parked: ParkedMessageService | undefined,
     ): DashboardServices => ({
@@ -83,6 +85,7 @@ function servicesOf({ dataSource, inboxDataSource = dataSource }: OutboxDashboar
       blockedKeys,
       replays,
       operations,
+      health,
       inbox: inboxBacklog === undefined || parked === undefined ? undefined : { backlog: inboxBacklog, parked },
     }),
     inject: [
@@ -92,6 +95,7 @@ function servicesOf({ dataSource, inboxDataSource = dataSource }: OutboxDashboar
       outboxToken(BlockedKeyService, dataSource),
       outboxToken(ReplayService, dataSource),
       outboxToken(OperationLogService, dataSource),
+      outboxToken(OutboxHealthService, dataSource),
       optional(outboxToken(InboxBacklogService, inboxDataSource)),
       optional(outboxToken(ParkedMessageService, inboxDataSource)),
     ],

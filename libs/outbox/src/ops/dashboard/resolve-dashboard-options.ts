@@ -20,8 +20,8 @@ export function resolveDashboardOptions(options: OutboxDashboardOptions): Resolv
     operator: options.operator,
     allowedOrigins: (options.allowedOrigins ?? []).map(originOf),
     sampleEveryMs: wholeNumber('sampleEveryMs', options.sampleEveryMs, 5000, 100, 60_000),
-    laggingAfterMs: wholeNumber('laggingAfterMs', options.laggingAfterMs, 60_000, 100, DAY_MS),
-    stoppedAfterMs: wholeNumber('stoppedAfterMs', options.stoppedAfterMs, 30_000, 100, DAY_MS),
+    laggingAfterMs: wholeNumber('laggingAfterMs', options.laggingAfterMs, 60_000, 1000, DAY_MS),
+    stalledAfterMs: wholeNumber('stalledAfterMs', options.stalledAfterMs, 60_000, 1000, DAY_MS),
   };
 }
 
