@@ -14,6 +14,7 @@ describe('the program outbox', { timeout: 120_000 }, () => {
 
   const run = (config: string, args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
     outbox([...args, '--config', config], { env: { DATABASE_URL: database.url, ...env } });
+  const here = (...args: string[]): Promise<CliResult> => outboxHere(args, { env: { DATABASE_URL: database.url } });
   const tables = async (): Promise<number> =>
     (await database.query(`select from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`)).length;
 
@@ -49,7 +50,7 @@ describe('the program outbox', { timeout: 120_000 }, () => {
 
   describe('with parked messages', () => {
     beforeEach(async () => {
-      await run(INBOX_CONFIG, ['migrate', '--yes']);
+      await here('migrate', '--inbox', '--yes');
       await database.query('create table effects (id int generated always as identity)');
       for (const id of ['step-1', 'broken']) {
         await database.query(
@@ -64,9 +65,9 @@ describe('the program outbox', { timeout: 120_000 }, () => {
       (await database.query('select from processed_events_failed where parked_at is not null')).length;
 
     it('shows them without what is in them', async () => {
-      const { out, code } = await run(INBOX_CONFIG, ['inbox', 'parked']);
+      const { out, code } = await here('inbox', 'parked');
       expect([code, out]).toEqual([0, expect.stringContaining('the handler failed')]);
-      expect((await run(INBOX_CONFIG, ['inbox', 'parked', '--json'])).out).not.toContain('specversion');
+      expect((await here('inbox', 'parked', '--json')).out).not.toContain('specversion');
     });
 
     it('redrives them through the handlers of the application, and says what failed again', async () => {
@@ -82,10 +83,10 @@ describe('the program outbox', { timeout: 120_000 }, () => {
     });
 
     it('discards those that are named, and asks for names', async () => {
-      expect((await run(INBOX_CONFIG, ['inbox', 'discard', '--yes'])).code).toBe(2);
-      expect((await run(INBOX_CONFIG, ['inbox', 'discard', '--consumer', 'nobody', '--yes'])).code).toBe(1);
+      expect((await here('inbox', 'discard', '--yes')).code).toBe(2);
+      expect((await here('inbox', 'discard', '--consumer', 'nobody', '--yes')).code).toBe(1);
       expect(await parked()).toBe(2);
-      expect((await run(INBOX_CONFIG, ['inbox', 'discard', '1', '--yes'])).out).toBe('1 parked message discarded.\n');
+      expect((await here('inbox', 'discard', '1', '--yes')).out).toBe('1 parked message discarded.\n');
       expect(await parked()).toBe(1);
     });
   });

@@ -56,9 +56,11 @@ describe('orders and shipping, as processes of their own', () => {
   const receiptsOf = (orderId: string): Promise<unknown[]> =>
     shippingDatabase.query('select id from receipts where aggregate_id = $1', [orderId]);
 
-  it('an order that is placed while no dispatcher runs is shipped and reserved once when one starts', async () => {
+  it('an order that is placed while no dispatcher runs is bad for the health, and is shipped and reserved once when one starts', async () => {
     const orderId = await place();
     expect(await effects(orderId)).toEqual({ shipments: [], reservations: [] });
+    await ordersDatabase.query(`update outbox_delivery set available_at = now() - interval '5 minutes'`);
+    expect((await fetch(`${ordersUrl}/health`)).status).toBe(503);
     const dispatcher = startChild(program('orders'), { env: { ...env, ROLE: 'dispatcher' } });
     await dispatcher.waitForLine(/^orders \(dispatcher\) runs$/);
     await eventually(async () =>
@@ -67,6 +69,7 @@ describe('orders and shipping, as processes of their own', () => {
         reservations: [{ status: 'held' }],
       }),
     );
+    await eventually(async () => expect((await fetch(`${ordersUrl}/health`)).status).toBe(200));
   });
 
   it('what happens to an order later arrives in order, at each destination that it concerns', async () => {
