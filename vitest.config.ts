@@ -37,7 +37,7 @@ export default defineConfig({
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     pool: 'forks',
     // More than cores: many tests wait for a lease, a poll or a process.
-    maxWorkers: 4,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [

@@ -30,7 +30,8 @@ async function runOver(
     );
     const run = startChild(vitestProgram, { args: ['run', '--root', root] });
     const exitCode = await run.exited;
-    return { lines: run.lines, exitCode };
+    // Empty ones of standard error may arrive behind the last one of standard output: these are two pipes.
+    return { lines: run.lines.filter((line) => line !== ''), exitCode };
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -23,9 +23,6 @@ export interface DestinationFigures {
   readonly pause: DestinationState['pause'];
 }
 
-/** The sampler and everybody who looks at the page share a count of the queue that is this young. */
-const SHARED_FOR_MS = 1000;
-
 /** Puts what is known of each destination, and what waits for it, together, and says in one word how it is. */
 export class DashboardFigures {
   constructor(
@@ -33,12 +30,16 @@ export class DashboardFigures {
     private readonly limits: Pick<ResolvedDashboardOptions, 'laggingAfterMs' | 'stalledAfterMs'>,
   ) {}
 
-  /** By name; those of the configuration too that nothing was ever sent to. */
-  async read(): Promise<readonly DestinationFigures[]> {
+  /**
+   * By name; those of the configuration too that nothing was ever sent to.
+   *
+   * @param options.maxAgeMs a count of the queue this old will do; default 0, because whoever has acted wants to see it.
+   */
+  async read(options: { readonly maxAgeMs?: number } = {}): Promise<readonly DestinationFigures[]> {
     const { destinations, backlog, health } = this.services;
     const [states, backlogs, { destinations: checked }] = await Promise.all([
       destinations.list(),
-      backlog.read({ maxAgeMs: SHARED_FOR_MS }),
+      backlog.read(options),
       health.check(this.limits),
     ]);
     const names = new Set([...states, ...backlogs, ...checked].map(({ destination }) => destination));
