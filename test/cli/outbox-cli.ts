@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../libs/outbox/src/cli/program.js';
 
-const PROGRAM = fileURLToPath(new URL('../../libs/outbox/dist/cli/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../libs/outbox/bin/outbox.js', import.meta.url));
 
 /** What the sample application ships for the command line. */
 export const ORDERS_CONFIG = fileURLToPath(new URL('../../apps/orders/dist/outbox.config.js', import.meta.url));

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import 'reflect-metadata';
 import { runProgram } from './program.js';
 import { processTerminal } from './terminal.js';
