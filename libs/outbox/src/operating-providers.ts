@@ -10,9 +10,11 @@ import {
   OutboxGauges,
   OutboxHealthService,
   PartitionService,
+  partitionServiceOn,
   ReplayService,
   RetentionLoop,
   RetentionService,
+  retentionServiceOn,
 } from './ops/index.js';
 import type { Signal } from './runtime/index.js';
 import {
@@ -22,12 +24,8 @@ import {
   PostgresBlockedKeyStore,
   PostgresDeadLetterStore,
   PostgresDestinationStore,
-  PostgresLogConversion,
   PostgresOperationStore,
-  PostgresPartitionStore,
   PostgresReplayStore,
-  PostgresRetentionStore,
-  Turns,
 } from './store/index.js';
 import type { OutboxTelemetry } from './telemetry/index.js';
 
@@ -114,23 +112,12 @@ export function operatingProviders(
     },
     {
       provide: outboxToken(RetentionService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames, partitions: PartitionService) =>
-        new RetentionService(
-          new PostgresRetentionStore(
-            new DataSourceClient(source),
-            names,
-            new Turns(source, `retention of ${names.event}`),
-          ),
-          partitions,
-        ),
+      useFactory: retentionServiceOn,
       inject: [dataSource, NAMES, outboxToken(PartitionService, dataSource)],
     },
     {
       provide: outboxToken(PartitionService, dataSource),
-      useFactory: (source: DataSource, names: OutboxNames) => {
-        const parts = [new DataSourceClient(source), names, new Turns(source, `partitions of ${names.event}`)] as const;
-        return new PartitionService(new PostgresPartitionStore(...parts), new PostgresLogConversion(...parts));
-      },
+      useFactory: partitionServiceOn,
       inject: [dataSource, NAMES],
     },
     {

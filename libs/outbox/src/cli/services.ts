@@ -7,9 +7,9 @@ import {
   DeadLetterService,
   DestinationService,
   OperationLogService,
-  PartitionService,
   ReplayService,
-  RetentionService,
+  type RetentionService,
+  retentionServiceOn,
 } from '../ops/index.js';
 import { Signal } from '../runtime/index.js';
 import {
@@ -21,12 +21,8 @@ import {
   PostgresBlockedKeyStore,
   PostgresDeadLetterStore,
   PostgresDestinationStore,
-  PostgresLogConversion,
   PostgresOperationStore,
-  PostgresPartitionStore,
   PostgresReplayStore,
-  PostgresRetentionStore,
-  Turns,
   wakeUpChannel,
 } from '../store/index.js';
 
@@ -65,7 +61,7 @@ export function outboxServices(
     ),
     operations: new OperationLogService(new PostgresOperationStore(client, names)),
     replays: new ReplayService(new PostgresReplayStore(client, names), emitted),
-    retention: retentionOf(dataSource, client, names),
+    retention: retentionServiceOn(dataSource, names),
     database: new DatabaseInspection(dataSource),
     async settle() {
       if (announced.size === 0) return;
@@ -74,15 +70,4 @@ export function outboxServices(
       );
     },
   };
-}
-
-function retentionOf(dataSource: DataSource, client: DataSourceClient, names: OutboxNames): RetentionService {
-  const turns = new Turns(dataSource, `partitions of ${names.event}`);
-  return new RetentionService(
-    new PostgresRetentionStore(client, names, new Turns(dataSource, `retention of ${names.event}`)),
-    new PartitionService(
-      new PostgresPartitionStore(client, names, turns),
-      new PostgresLogConversion(client, names, turns),
-    ),
-  );
 }

@@ -38,3 +38,4 @@ export {
   RetentionService,
 } from './retention.service.js';
 export { RetentionLoop } from './retention-loop.js';
+export { partitionServiceOn, retentionServiceOn } from './upkeep-services.js';
